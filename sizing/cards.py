@@ -1,0 +1,88 @@
+"""The table of cards: every figure with its source, read once."""
+
+import csv
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final
+
+from sizing.models import Card
+
+NEAREST_NAMES = 3  # More suggestions are a list to read, not a help.
+NEAREST_CUTOFF = 0.5  # Below it difflib offers names that share only a prefix such as "rtx-".
+
+_TABLE: Final = "gpus.csv"
+
+
+class UnknownCardError(LookupError):
+    """No card of the table has this slug; ``nearest`` holds similar ones."""
+
+    def __init__(self, slug: str, nearest: tuple[str, ...]) -> None:
+        super().__init__(slug)
+        self.slug = slug
+        self.nearest = nearest
+
+
+@cache
+def all_cards() -> MappingProxyType[str, Card]:
+    """Return the whole table by slug, in the order of the file."""
+    table = files("sizing.tables").joinpath(_TABLE).read_text(encoding="utf-8")
+    rows = csv.DictReader(table.splitlines())
+    return MappingProxyType({row["slug"]: _card(row) for row in rows})
+
+
+def card_by_slug(slug: str) -> Card:
+    """Return one card.
+
+    Raises
+    ------
+    UnknownCardError
+        No such slug in the table.
+    """
+    try:
+        return all_cards()[slug]
+    except KeyError:
+        raise UnknownCardError(slug, nearest_slugs(slug)) from None
+
+
+def nearest_slugs(slug: str) -> tuple[str, ...]:
+    """Return the slugs that look most like ``slug``, best first."""
+    wanted = "-".join(slug.lower().split())
+    inside = [known for known in all_cards() if wanted and wanted in known]
+    close = get_close_matches(wanted, all_cards(), n=NEAREST_NAMES, cutoff=NEAREST_CUTOFF)
+    return tuple(dict.fromkeys([*close, *inside]))[:NEAREST_NAMES]
+
+
+def _card(row: dict[str, str]) -> Card:
+    return Card(
+        slug=row["slug"],
+        name=row["name"],
+        vendor=row["vendor"],
+        architecture=row["architecture"],
+        segment=row["segment"],
+        memory_gb=int(row["memory_gb"]),
+        memory_type=row["memory_type"],
+        bandwidth_gb_per_s=Decimal(row["bandwidth_gb_per_s"]),
+        fp16_dense_tflops=_rate(row["fp16_dense_tflops"]),
+        bf16_dense_tflops=_rate(row["bf16_dense_tflops"]),
+        fp8_dense_tflops=_rate(row["fp8_dense_tflops"]),
+        fp4_dense_tflops=_rate(row["fp4_dense_tflops"]),
+        tf32_dense_tflops=_rate(row["tf32_dense_tflops"]),
+        fp32_tflops=_rate(row["fp32_tflops"]),
+        fp64_tflops=_rate(row["fp64_tflops"]),
+        tdp_w=int(row["tdp_w"]),
+        nvlink_gb_per_s=_rate(row["nvlink_gb_per_s"]),
+        form_factor=row["form_factor"],
+        pcie_gen=Decimal(row["pcie_gen"]),
+        release_year=int(row["release_year"]),
+        source_base=row["source_base"],
+        source_tensor=row["source_tensor"],
+        source_nvlink=row["source_nvlink"],
+        note=row["note"],
+    )
+
+
+def _rate(cell: str) -> Decimal | None:
+    return Decimal(cell) if cell else None

@@ -1,0 +1,1 @@
+"""The tables of figures with their sources, and how they are read."""
