@@ -175,6 +175,12 @@ def age(value: datetime | None, now: datetime) -> str:
     )
 
 
+@register.simple_tag
+def zone_in_use() -> str:
+    """Return the name of the zone in which this page shows its times."""
+    return zone_name()
+
+
 def zone_name() -> str:
     """Return the name of the zone in which times are shown now."""
     return str(_zone())
