@@ -1,0 +1,11 @@
+DROP TRIGGER billing_posting_no_truncate ON billing_posting;
+DROP TRIGGER billing_posting_append_only ON billing_posting;
+DROP TRIGGER billing_journal_no_truncate ON billing_journal;
+DROP TRIGGER billing_journal_append_only ON billing_journal;
+DROP TRIGGER billing_account_starts_empty ON billing_account;
+DROP FUNCTION billing_account_starts_empty();
+DROP TRIGGER billing_journal_two_postings ON billing_journal;
+DROP FUNCTION billing_journal_is_whole();
+DROP TRIGGER billing_posting_zero_sum ON billing_posting;
+DROP FUNCTION billing_post();
+ALTER TABLE billing_posting DROP CONSTRAINT billing_posting_account_currency;

@@ -1,0 +1,1 @@
+"""Balanced legs for each business act. Pure: standard library only."""

@@ -1,0 +1,6 @@
+"""Addresses."""
+
+from django.urls import URLPattern, URLResolver
+
+app_name = "catalog"
+urlpatterns: list[URLPattern | URLResolver] = []

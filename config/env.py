@@ -1,0 +1,82 @@
+"""Typed readers of the environment. A missing or malformed value refuses to start, with its name."""
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
+
+
+def env_str(name: str, *, default: str | None = None) -> str:
+    """Return the text of ``name``; without a default an unset variable refuses to start."""
+    value = os.environ.get(name)
+    if value is not None:
+        return value
+    if default is None:
+        raise ImproperlyConfigured(
+            f"Set the environment variable {name}; .env.example explains it."
+        )
+    return default
+
+
+def env_secret(name: str, *, default: str | None = None) -> str:
+    """Return a secret from ``name``, or from the file that ``name``_FILE points to."""
+    path = os.environ.get(f"{name}_FILE")
+    if path is None:
+        return env_str(name, default=default)
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}_FILE names a file that cannot be read: {error.strerror}."
+        ) from error
+
+
+def env_bool(name: str, *, default: bool) -> bool:
+    value = env_str(name, default=str(default)).strip().lower()
+    if value in TRUE_WORDS:
+        return True
+    if value in FALSE_WORDS:
+        return False
+    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}.")
+
+
+def env_int(name: str, *, default: int) -> int:
+    value = env_str(name, default=str(default)).strip()
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from error
+
+
+def env_list(name: str, *, default: str = "") -> list[str]:
+    return [part.strip() for part in env_str(name, default=default).split(",") if part.strip()]
+
+
+def database_from_url(name: str, *, default: str | None = None) -> dict[str, object]:
+    """Return Django's settings for the PostgreSQL address in ``name``; ``?host=`` is honoured."""
+    url = urlsplit(env_secret(name, default=default))
+    if url.scheme not in {"postgresql", "postgres"} or not url.path.strip("/"):
+        raise ImproperlyConfigured(
+            f"{name} must look like postgresql://user:password@host:5432/database; "
+            "PostgreSQL is the only database of this project."
+        )
+    query = parse_qs(url.query)
+    return {
+        "ENGINE": "django_prometheus.db.backends.postgresql",
+        "NAME": unquote(url.path.strip("/")),
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": query["host"][0] if "host" in query else (url.hostname or ""),
+        "PORT": query["port"][0] if "port" in query else str(url.port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def cache_address(redis_url: str) -> str:
+    """Return the form that Django's cache wants: a Unix socket is ``unix://``, not ``redis+socket://``."""
+    return redis_url.replace("redis+socket://", "unix://", 1)

@@ -1,0 +1,25 @@
+"""Logs as one JSON object a line, with codes and numbers only: never a name, address or secret."""
+
+import json
+import logging
+import traceback
+from datetime import UTC, datetime
+
+
+class JsonFormatter(logging.Formatter):
+    """Format a record as JSON; exception texts are left out, since they may hold personal data."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            line["where"] = [
+                f"{frame.filename}:{frame.lineno} {frame.name}"
+                for frame in traceback.extract_tb(record.exc_info[2])[-8:]
+            ]
+        return json.dumps(line, ensure_ascii=False)

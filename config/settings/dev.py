@@ -1,0 +1,8 @@
+"""Settings of `make demo` and of development: everything real, on this machine."""
+
+from config.settings.base import *
+
+DEBUG = env_bool("DEBUG", default=False)
+IS_DEMO = env_bool("IS_DEMO", default=True)
+PROBE_ALLOW_PRIVATE = env_bool("PROBE_ALLOW_PRIVATE", default=True)
+MAIL_TRANSPORT_BACKEND = "django.core.mail.backends.dummy.EmailBackend"

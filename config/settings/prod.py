@@ -1,0 +1,15 @@
+"""Settings of production: TLS in front, secure cookies, no default for what must be told."""
+
+from config.settings.base import *
+
+PUBLIC_URL = env_str("PUBLIC_URL")
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS")
+STRIPE_SECRET_KEY = env_secret("STRIPE_SECRET_KEY")
+STRIPE_WEBHOOK_SECRET = env_secret("STRIPE_WEBHOOK_SECRET")
+SECURE_SSL_REDIRECT = env_bool("SECURE_SSL_REDIRECT", default=True)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = env_int("SECURE_HSTS_SECONDS", default=31_536_000)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+SECURE_HSTS_PRELOAD = True
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True

@@ -1,0 +1,22 @@
+"""The whole site map. Pages carry their language; the API, health and metrics do not."""
+
+from django.conf.urls.i18n import i18n_patterns
+from django.contrib import admin
+from django.urls import include, path
+
+from config import health
+
+urlpatterns = [
+    path("health/live", health.live, name="health-live"),
+    path("health/ready", health.ready, name="health-ready"),
+    path("webhooks/", include("billing.webhook_urls")),
+    path("api/v1/", include("catalog.api.urls")),
+    path("api/v1/", include("marketplace.api.urls")),
+]
+urlpatterns += i18n_patterns(
+    path("admin/", admin.site.urls),
+    path("", include("marketplace.accounts.urls")),
+    path("", include("billing.urls")),
+    path("", include("marketplace.urls")),
+    path("", include("catalog.urls")),
+)

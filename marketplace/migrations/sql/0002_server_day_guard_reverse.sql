@@ -1,0 +1,1 @@
+ALTER TABLE marketplace_serverday DROP CONSTRAINT marketplace_server_day_within_capacity;

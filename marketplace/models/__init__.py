@@ -1,0 +1,32 @@
+from marketplace.models.demand import Bid, Fill
+from marketplace.models.exchange import MAIN_SHARD, Command, Decision, MarketState, Shard
+from marketplace.models.rentals import DeliveryGap, Rental, RentalHour
+from marketplace.models.supply import (
+    SLOTS_PER_DAY,
+    GpuBooking,
+    Offer,
+    OfferWindow,
+    Seller,
+    Server,
+    ServerDay,
+)
+
+__all__ = [
+    "MAIN_SHARD",
+    "SLOTS_PER_DAY",
+    "Bid",
+    "Command",
+    "Decision",
+    "DeliveryGap",
+    "Fill",
+    "GpuBooking",
+    "MarketState",
+    "Offer",
+    "OfferWindow",
+    "Rental",
+    "RentalHour",
+    "Seller",
+    "Server",
+    "ServerDay",
+    "Shard",
+]

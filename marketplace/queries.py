@@ -1,0 +1,1 @@
+"""Reads across models, for pages and reports."""

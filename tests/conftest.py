@@ -1,0 +1,106 @@
+"""What every test may use: the flush that append-only tables allow, reference rows, the browser."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+from django.db.backends.base.operations import BaseDatabaseOperations
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=500,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("night", max_examples=20_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+# Playwright's synchronous API keeps an event loop in the thread that also asks the database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def _flush_append_only(self: BaseDatabaseOperations, sql_list: list[str]) -> None:
+    """Empty the tables as a replica would: append-only triggers refuse everybody else.
+
+    The same transaction puts the reference rows back, without which nothing works.
+    """
+    with transaction.atomic(
+        using=self.connection.alias, savepoint=self.connection.features.can_rollback_ddl
+    ):
+        with self.connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")
+            for sql in sql_list:
+                cursor.execute(sql)
+            cursor.execute("SET LOCAL session_replication_role = origin")
+        from marketplace.operations.reference import ensure_reference_rows
+
+        ensure_reference_rows()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _flushable_append_only_tables() -> Iterator[None]:
+    from django.db.backends.postgresql.operations import DatabaseOperations
+
+    original = DatabaseOperations.execute_sql_flush
+    DatabaseOperations.execute_sql_flush = _flush_append_only
+    yield
+    DatabaseOperations.execute_sql_flush = original
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker) -> None:
+    """Give the new test database its reference rows, as `migrate` does for a real one."""
+    from marketplace.operations.reference import ensure_reference_rows
+
+    with django_db_blocker.unblock():
+        ensure_reference_rows()
+
+
+@pytest.fixture
+def check_deferred_rules() -> Iterator[None]:
+    """Fire the deferred constraints at the end of a test that rolls back."""
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def find_browser() -> str | None:
+    """Return the path of a browser: $BROWSER, else the first one installed."""
+    named = os.environ.get("BROWSER")
+    if named:
+        return named
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dict[str, object]:
+    path = find_browser()
+    if path is None:
+        message = "No browser: install Debian's chromium, or name one in BROWSER."
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    arguments = [
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    return browser_type_launch_args | {"executable_path": path, "args": arguments}
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    return Path(__file__).resolve().parents[1]

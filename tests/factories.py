@@ -1,0 +1,75 @@
+"""Rows for tests. No factory goes around a rule that the database holds."""
+
+from datetime import UTC, datetime
+
+import factory
+from factory.django import DjangoModelFactory
+
+from catalog.models import GpuModel
+from marketplace.accounts.models import Membership, Organisation, User
+from marketplace.models import Seller, Server
+
+T0 = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+
+
+class UserFactory(DjangoModelFactory):
+    class Meta:
+        model = User
+
+    email = factory.Sequence(lambda n: f"person{n}@example.com")
+    name = factory.Sequence(lambda n: f"Person {n}")
+
+
+class OrganisationFactory(DjangoModelFactory):
+    class Meta:
+        model = Organisation
+
+    name = factory.Sequence(lambda n: f"Organisation {n}")
+    created_at = T0
+
+
+class MembershipFactory(DjangoModelFactory):
+    class Meta:
+        model = Membership
+
+    organisation = factory.SubFactory(OrganisationFactory)
+    user = factory.SubFactory(UserFactory)
+    role = Membership.Role.OWNER
+    created_at = T0
+
+
+class GpuModelFactory(DjangoModelFactory):
+    class Meta:
+        model = GpuModel
+        django_get_or_create = ("slug",)
+
+    slug = "rtx-4090"
+    name = "RTX 4090"
+    vendor = "NVIDIA"
+    architecture = "Ada Lovelace"
+    segment = "consumer"
+    memory_gb = 24
+    bandwidth_gb_per_s = 1008
+
+
+class SellerFactory(DjangoModelFactory):
+    class Meta:
+        model = Seller
+
+    organisation = factory.SubFactory(OrganisationFactory, kind=Organisation.Kind.COMPANY)
+    state = Seller.State.VERIFIED
+    delivers_by_hand = True
+    applied_at = T0
+    verified_at = T0
+
+
+class ServerFactory(DjangoModelFactory):
+    class Meta:
+        model = Server
+
+    organisation = factory.LazyFunction(lambda: SellerFactory.create().organisation)
+    gpu_model = factory.SubFactory(GpuModelFactory)
+    name = factory.Sequence(lambda n: f"server-{n}")
+    gpu_count = 2
+    region = Server.Region.EU_WEST
+    created_at = T0
