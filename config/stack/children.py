@@ -68,7 +68,6 @@ class Child:
 def start_child(launch: Launch) -> Child:
     """Start ``launch`` in a session of its own and return the running child."""
     account = launch.account
-    changes = {} if account is None else _account_change(account)
     process = subprocess.Popen(
         list(launch.command),
         env=dict(launch.environment),
@@ -79,13 +78,11 @@ def start_child(launch: Launch) -> Child:
         start_new_session=True,
         pass_fds=launch.kept_descriptors,
         preexec_fn=end_with_parent(launch.stop_signal),  # noqa: PLW1509 -- one thread, see header
-        **changes,
+        user=None if account is None else account.uid,
+        group=None if account is None else account.gid,
+        extra_groups=None if account is None else [],
     )
     return Child(name=launch.name, process=process, stop_signal=launch.stop_signal)
-
-
-def _account_change(account: Account) -> dict[str, object]:
-    return {"user": account.uid, "group": account.gid, "extra_groups": []}
 
 
 def end_with_parent(stop_signal: signal.Signals) -> Callable[[], None] | None:

@@ -26,7 +26,18 @@ def state_folder() -> Path:
         raise StackError(f"{path} belongs to another user. Remove it, or set STACK_STATE_DIR.")
     # Others may walk through (the servers' own account must), but not list.
     path.chmod(0o711)
+    if os.geteuid() == 0:
+        _check_open_path(path)
     return path
+
+
+def _check_open_path(path: Path) -> None:
+    for parent in path.parents:
+        if not parent.stat().st_mode & 0o001:
+            raise StackError(
+                f"The servers' account cannot enter {parent}. Set STACK_STATE_DIR to a folder "
+                "that others may walk through, or unset it."
+            )
 
 
 def state_folder_path() -> Path:

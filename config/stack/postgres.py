@@ -9,6 +9,7 @@ no superuser rights: see ``docs/operations/running.md``.
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +62,16 @@ class Cluster:
         return f"postgresql://{role}@/{database}?host={self.sockets}"
 
 
-def start_cluster(cluster: Cluster, *, kept_descriptors: tuple[int, ...] = ()) -> Child:
-    """Create the cluster when it is new, start it, and return once it takes connections."""
+def start_cluster(
+    cluster: Cluster,
+    *,
+    kept_descriptors: tuple[int, ...] = (),
+    pause: Callable[[float], None] = time.sleep,
+) -> Child:
+    """Create the cluster when it is new, start it, and return once it takes connections.
+
+    ``pause`` waits for some seconds between two looks; it may raise to give up.
+    """
     programs = postgres_folder(account=cluster.account)
     make_private_folder(cluster.sockets, owner=cluster.account)
     check_socket_path(cluster.sockets / f".s.PGSQL.{PORT}.lock")
@@ -82,7 +91,7 @@ def start_cluster(cluster: Cluster, *, kept_descriptors: tuple[int, ...] = ()) -
             )
         )
     try:
-        _wait_for_connections(cluster, child=child)
+        _wait_for_connections(cluster, child=child, pause=pause)
         _ensure_roles(cluster)
     except BaseException:
         stop_child(child)
@@ -133,7 +142,9 @@ def _server_command(cluster: Cluster, *, programs: Path) -> list[str]:
     return [str(programs / "postgres"), "-D", str(cluster.data), *options]
 
 
-def _wait_for_connections(cluster: Cluster, *, child: Child) -> None:
+def _wait_for_connections(
+    cluster: Cluster, *, child: Child, pause: Callable[[float], None]
+) -> None:
     deadline = time.monotonic() + START_SECONDS
     url = cluster.url(role=OWNER_ROLE, database="postgres")
     while True:
@@ -141,10 +152,14 @@ def _wait_for_connections(cluster: Cluster, *, child: Child) -> None:
             psycopg.connect(url, connect_timeout=5).close()
         except psycopg.OperationalError as error:
             if not child.is_running():
-                raise StackError(f"PostgreSQL {child.how_it_ended()}. {_last_words(cluster)}") from None
+                raise StackError(
+                    f"PostgreSQL {child.how_it_ended()}. {_last_words(cluster)}"
+                ) from None
             if time.monotonic() > deadline:
-                raise StackError(f"PostgreSQL did not answer in {START_SECONDS} s: {error}") from error
-            time.sleep(POLL_SECONDS)
+                raise StackError(
+                    f"PostgreSQL did not answer in {START_SECONDS} s: {error}"
+                ) from error
+            pause(POLL_SECONDS)
         else:
             return
 
@@ -165,5 +180,3 @@ def _ensure_roles(cluster: Cluster) -> None:
 
 def _exists(connection: psycopg.Connection, query: str, name: str) -> bool:
     return connection.execute(query, [name]).fetchone() is not None
-
-

@@ -2,52 +2,53 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
 from config.stack.children import Child, end_with_parent
 from config.stack.console import say
-from config.stack.folders import THROWAWAY_PARENT
 from config.stack.servers import running_servers
+from config.stack.throwaway import throwaway_folder
 
 NOT_FOUND_EXIT = 127
 
 
-def run_command(*, command: Sequence[str], kept_folder: Path | None) -> int:
+def run_command(
+    *, command: Sequence[str], kept_folder: Path | None = None, writes_safely: bool = False
+) -> int:
     """Run ``command`` beside an embedded database and broker; return its exit code.
 
     The data lasts as long as the command, unless ``kept_folder`` names a folder to keep it in.
+    Without ``writes_safely`` the servers trade the safety of that data for speed.
     """
     with (
-        _folder(kept_folder) as folder,
-        running_servers(folder=folder, environment=os.environ, keeps_data=False) as started,
+        _folder(kept_folder) as (folder, descriptors),
+        running_servers(
+            folder=folder,
+            environment=os.environ,
+            keeps_data=writes_safely,
+            kept_descriptors=descriptors,
+        ) as (children, addresses),
     ):
-        children, addresses = started
         code = _run(command, environment={**os.environ, **addresses})
         _report_dead_servers(children)
         return code
 
 
 @contextlib.contextmanager
-def _folder(kept: Path | None) -> Iterator[Path]:
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
-        kept.chmod(0o711)
-        yield kept
+def _folder(kept: Path | None) -> Iterator[tuple[Path, tuple[int, ...]]]:
+    """Yield the folder, and the descriptors that its servers must inherit."""
+    if kept is None:
+        with throwaway_folder() as (folder, lock):
+            yield folder, (lock,)
         return
-    parent = THROWAWAY_PARENT if Path(THROWAWAY_PARENT).is_dir() else None
-    folder = Path(tempfile.mkdtemp(prefix="gpubourse-", dir=parent))
-    folder.chmod(0o711)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    kept.mkdir(parents=True, exist_ok=True)
+    kept.chmod(0o711)
+    yield kept, ()
 
 
 def _run(command: Sequence[str], *, environment: Mapping[str, str]) -> int:

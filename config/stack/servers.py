@@ -1,6 +1,7 @@
 """The two servers together: started unless the environment already names others."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def running_servers(
     environment: Mapping[str, str],
     keeps_data: bool,
     kept_descriptors: tuple[int, ...] = (),
+    pause: Callable[[float], None] = time.sleep,
 ) -> Iterator[Started]:
     """Start what ``environment`` does not name; stop it at the end, the last started first.
 
@@ -31,14 +33,14 @@ def running_servers(
     with ExitStack() as stack:
         if needs_database(environment):
             cluster = Cluster(folder=folder, keeps_data=keeps_data, account=account)
-            postgres = start_cluster(cluster, kept_descriptors=kept_descriptors)
+            postgres = start_cluster(cluster, kept_descriptors=kept_descriptors, pause=pause)
             stack.callback(stop_child, postgres)
             children.append(postgres)
             addresses["DATABASE_URL"] = cluster.url(role=APP_ROLE)
             addresses["MIGRATE_DATABASE_URL"] = cluster.url(role=OWNER_ROLE)
         if not environment.get("REDIS_URL"):
             broker = Broker(folder=folder, keeps_data=keeps_data, account=account)
-            valkey = start_broker(broker, kept_descriptors=kept_descriptors)
+            valkey = start_broker(broker, kept_descriptors=kept_descriptors, pause=pause)
             stack.callback(stop_child, valkey)
             children.append(valkey)
             addresses["REDIS_URL"] = broker.url()

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,8 +41,13 @@ class Broker:
         return f"redis+socket://{self.socket}"
 
 
-def start_broker(broker: Broker, *, kept_descriptors: tuple[int, ...] = ()) -> Child:
-    """Start the broker and return once it answers."""
+def start_broker(
+    broker: Broker,
+    *,
+    kept_descriptors: tuple[int, ...] = (),
+    pause: Callable[[float], None] = time.sleep,
+) -> Child:
+    """Start the broker and return once it answers; ``pause`` may raise to give up."""
     program = valkey_program(account=broker.account)
     make_private_folder(broker.home, owner=broker.account)
     check_socket_path(broker.socket)
@@ -60,7 +66,7 @@ def start_broker(broker: Broker, *, kept_descriptors: tuple[int, ...] = ()) -> C
             )
         )
     try:
-        _wait_for_answer(broker, child=child)
+        _wait_for_answer(broker, child=child, pause=pause)
     except BaseException:
         stop_child(child)
         raise
@@ -81,7 +87,7 @@ def _server_command(broker: Broker, *, program: Path) -> list[str]:
     ]
 
 
-def _wait_for_answer(broker: Broker, *, child: Child) -> None:
+def _wait_for_answer(broker: Broker, *, child: Child, pause: Callable[[float], None]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not _answers(broker.socket):
         if not child.is_running():
@@ -89,7 +95,7 @@ def _wait_for_answer(broker: Broker, *, child: Child) -> None:
             raise StackError(f"Valkey {child.how_it_ended()}. {' / '.join(words)}")
         if time.monotonic() > deadline:
             raise StackError(f"Valkey did not answer in {START_SECONDS} s.")
-        time.sleep(POLL_SECONDS)
+        pause(POLL_SECONDS)
 
 
 def _answers(path: Path) -> bool:
