@@ -17,9 +17,7 @@ class MarketAdminSite(admin.AdminSite):
         from allauth.mfa.utils import is_mfa_enabled  # noqa: PLC0415  apps are not loaded yet
 
         user = request.user
-        return bool(
-            user.is_active and user.is_staff and user.is_authenticated and is_mfa_enabled(user)
-        )
+        return bool(user.is_active and user.is_staff and is_mfa_enabled(user))
 
 
 class MarketAdminConfig(AdminConfig):

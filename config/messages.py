@@ -12,7 +12,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
-from django.template.base import Lexer, TokenType
+from django.template.base import Lexer, Token, TokenType
 from django.utils.text import smart_split
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,7 +130,7 @@ def _marked_in_template(path: Path) -> Iterator[tuple[str, Message]]:
             yield place, _block_message(tokens, is_trimmed="trimmed" in bits)
 
 
-def _block_message(tokens: Iterator, *, is_trimmed: bool) -> Message:
+def _block_message(tokens: Iterator[Token], *, is_trimmed: bool) -> Message:
     """Return the message of a block: its text with each variable as ``%(name)s``."""
     texts = [""]
     for token in tokens:

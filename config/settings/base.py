@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import django_stubs_ext
 from celery.schedules import schedule
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +16,9 @@ from config.env import (
     env_secret,
     env_str,
 )
+
+# Django's generic classes take their types in brackets at run time too: ModelAdmin[Bid].
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 

@@ -1,5 +1,6 @@
 """Settings of `make demo` and of development: everything real, on this machine."""
 
+from config.env import env_bool
 from config.settings.base import *
 
 DEBUG = env_bool("DEBUG", default=False)

@@ -1,5 +1,6 @@
 """Settings of production: TLS in front, secure cookies, no default for what must be told."""
 
+from config.env import env_bool, env_int, env_list, env_secret, env_str
 from config.settings.base import *
 
 PUBLIC_URL = env_str("PUBLIC_URL")

@@ -1,5 +1,6 @@
 """Settings of the tests: the owner's connection, since tests create and flush databases."""
 
+from config.env import database_from_url, env_str
 from config.settings.base import *
 
 DATABASES = {
