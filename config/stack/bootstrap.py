@@ -1,0 +1,100 @@
+"""Make the project's Python environment: ``python3 -I config/stack/bootstrap.py run|test``.
+
+Runs before anything is installed, with whatever Python the machine has: standard library only,
+no import of the project. It does nothing when the environment already holds the locked packages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = CHECKOUT / ".venv"
+STAMP = ENVIRONMENT / ".installed"
+LOCKS = {"run": "requirements.lock", "test": "requirements-test.lock"}
+OLDEST_PYTHON = (3, 11)
+
+
+def main(group: str) -> int:
+    """Bring ``.venv`` to the state that ``group`` needs; return an exit code."""
+    if sys.version_info < OLDEST_PYTHON:
+        found = ".".join(str(part) for part in sys.version_info[:2])
+        tell(
+            f"Python 3.11 or newer is needed; {sys.executable} is {found}. Try: make PYTHON=python3.12"
+        )
+        return 1
+    if satisfied(group, installed=read_stamp()):
+        return 0
+    # What the tests need contains what the site needs: never take it away again.
+    wanted = "test" if read_stamp().keys() & {"test"} else group
+    if not ((ENVIRONMENT / "bin" / "python").exists() or make_environment()):
+        return 1
+    tell(f"installing the packages of {LOCKS[wanted]}")
+    if not (install_with_uv(LOCKS[wanted]) or install_with_pip(LOCKS[wanted])):
+        return 1
+    STAMP.write_text(f"{wanted} {digest(LOCKS[wanted])}\n", encoding="utf-8")
+    return 0
+
+
+def satisfied(group: str, *, installed: dict[str, str]) -> bool:
+    """Tell whether what was installed, by group and digest, is what ``group`` needs now."""
+    if "test" in installed:
+        return installed["test"] == digest(LOCKS["test"])
+    return group in installed and installed[group] == digest(LOCKS[group])
+
+
+def read_stamp() -> dict[str, str]:
+    if not STAMP.exists():
+        return {}
+    words = STAMP.read_text(encoding="utf-8").split()
+    return dict(zip(words[::2], words[1::2], strict=False))
+
+
+def digest(lock: str) -> str:
+    """Return the digest of a lock and of the Python that its packages were installed for."""
+    content = (CHECKOUT / lock).read_bytes() + sys.version.encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def make_environment() -> bool:
+    tell("making .venv")
+    if succeeds([sys.executable, "-m", "venv", str(ENVIRONMENT)]):
+        return True
+    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+    tell("`python3 -m venv` failed; on Debian and Ubuntu: apt-get install python3-venv")
+    return False
+
+
+def install_with_uv(lock: str) -> bool:
+    python = str(ENVIRONMENT / "bin" / "python")
+    uv = ENVIRONMENT / "bin" / "uv"
+    if not uv.exists() and not succeeds([python, "-m", "pip", "install", "--quiet", "uv"]):
+        return False
+    return succeeds(
+        [str(uv), "pip", "sync", "--quiet", "--require-hashes", "--python", python, lock]
+    )
+
+
+def install_with_pip(lock: str) -> bool:
+    tell("uv did not succeed; trying pip, which takes longer")
+    pip = [str(ENVIRONMENT / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    if succeeds([*pip, "--require-hashes", "--requirement", lock]):
+        return True
+    tell(f"the packages of {lock} could not be installed; see the lines above")
+    return False
+
+
+def succeeds(command: list[str]) -> bool:
+    return subprocess.run(command, cwd=CHECKOUT, check=False).returncode == 0
+
+
+def tell(line: str) -> None:
+    sys.stderr.write(f"setup: {line}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,192 @@
+"""What ``make demo`` runs, in order: the one list to edit.
+
+`STEPS` are commands that must succeed before anything else starts; `members` are the processes
+that run together, each started when the one before is ready; `ANNOUNCEMENTS` speak at the end.
+"""
+
+import http.client
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from config.stack.ports import LOOPBACK, accepts_connections
+from config.stack.supervisor import Member
+
+WEB_WORKERS = 2
+WEB_THREADS = 4
+WORKER_PROCESSES = 2
+WORKER_NAME = "demo@gpubourse"
+QUEUES = "matching,billing,delivery,mail"
+WEB_STOP_SECONDS = 5
+WORKER_READY_SECONDS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One ``manage.py`` command; ``as_owner`` runs it as the role that owns the tables."""
+
+    name: str
+    arguments: tuple[str, ...]
+    as_owner: bool = False
+
+    def line(self) -> list[str]:
+        return [sys.executable, "manage.py", *self.arguments]
+
+
+STEPS = (
+    Command("migrate", ("migrate", "--noinput", "--verbosity=0"), as_owner=True),
+    Command("grants", ("grant_app_role",), as_owner=True),
+    Command("messages", ("build_messages",)),
+    Command("styles", ("build_css",)),
+    Command("static", ("collectstatic", "--noinput", "--verbosity=0")),
+    Command("catalogue", ("load_catalog",)),
+    # Does nothing when the demo's data is there already.
+    Command("demo data", ("load_demo",)),
+)
+# What is printed once the page answers: the logins, and the admin's one-time code, last.
+ANNOUNCEMENTS = (
+    Command("demo", ("demo_logins",)),
+    Command("demo", ("demo_code",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the demo's servers listen. ``double_port`` None: real payment keys were given."""
+
+    web_port: int
+    web_descriptors: tuple[int, ...]
+    ssh_port: int
+    double_port: int | None
+    broker_url: str
+    state_folder: str
+
+
+def members(addresses: Addresses) -> list[Member]:
+    """Return the processes of the demo, in starting order."""
+    double = [] if addresses.double_port is None else [_payment_double(addresses.double_port)]
+    return [
+        *double,
+        _ssh_server(addresses.ssh_port, state_folder=addresses.state_folder),
+        _web(addresses),
+        _worker(addresses.broker_url),
+        _beat(addresses.state_folder),
+    ]
+
+
+def _module(name: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", name, *arguments]
+
+
+def _payment_double(port: int) -> Member:
+    return Member(
+        name="stripe",
+        command=_module("billing.gateways.stripe_double", "--port", str(port)),
+        is_ready=lambda: accepts_connections(port),
+    )
+
+
+def _ssh_server(port: int, *, state_folder: str) -> Member:
+    return Member(
+        name="ssh",
+        command=_module(
+            "config.stack.ssh_server",
+            "--port",
+            str(port),
+            "--host-key",
+            f"{state_folder}/ssh_host_key",
+        ),
+        is_ready=lambda: accepts_connections(port),
+    )
+
+
+def _web(addresses: Addresses) -> Member:
+    binds = [part for number in addresses.web_descriptors for part in ("--bind", f"fd://{number}")]
+    return Member(
+        name="web",
+        command=_module(
+            "gunicorn",
+            "config.wsgi",
+            "--worker-class=gthread",
+            f"--workers={WEB_WORKERS}",
+            f"--threads={WEB_THREADS}",
+            f"--graceful-timeout={WEB_STOP_SECONDS}",
+            "--no-control-socket",
+            "--log-level=warning",
+            *binds,
+        ),
+        is_ready=lambda: page_answers(addresses.web_port),
+        kept_descriptors=addresses.web_descriptors,
+    )
+
+
+def _worker(broker_url: str) -> Member:
+    return Member(
+        name="worker",
+        command=_module(
+            "celery",
+            "--quiet",
+            "-A",
+            "config.celery",
+            "worker",
+            f"--queues={QUEUES}",
+            f"--concurrency={WORKER_PROCESSES}",
+            f"--hostname={WORKER_NAME}",
+            "--without-gossip",
+            "--without-mingle",
+            "--loglevel=warning",
+        ),
+        is_ready=lambda: worker_answers(broker_url),
+        ready_seconds=WORKER_READY_SECONDS,
+    )
+
+
+def _beat(state_folder: str) -> Member:
+    return Member(
+        name="beat",
+        command=_module(
+            "celery",
+            "--quiet",
+            "-A",
+            "config.celery",
+            "beat",
+            f"--schedule={state_folder}/celerybeat-schedule",
+            "--pidfile=",
+            "--loglevel=warning",
+        ),
+    )
+
+
+def page_answers(port: int) -> bool:
+    """Tell whether the web server says that it is ready for visitors."""
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+    try:
+        connection.request("GET", "/health/ready", headers={"Host": f"localhost:{port}"})
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except OSError:
+        return False
+    except http.client.HTTPException:
+        return False
+    finally:
+        connection.close()
+
+
+def worker_answers(broker_url: str) -> bool:
+    """Ask the worker through the broker whether it takes tasks."""
+    # Imported late: the other commands of the stack must not pay for Celery's import.
+    from celery import Celery  # noqa: PLC0415 -- see above
+
+    with Celery("readiness", broker=broker_url, set_as_current=False) as app:
+        return bool(app.control.ping(destination=[WORKER_NAME], timeout=0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that a run consists of, so that tests can run something smaller."""
+
+    steps: Sequence[Command]
+    members: Callable[[Addresses], Sequence[Member]]
+    announcements: Sequence[Command]
+
+
+DEMO = Parts(steps=STEPS, members=members, announcements=ANNOUNCEMENTS)
