@@ -86,8 +86,13 @@ class ServerCalendar:
                 return begin + setup_slots
         return None
 
-    def next_start(self, *, gpus: int, windows: Windows, now_seconds: int) -> int | None:
-        """Return P: the first reachable paid slot whose set-up slots are free."""
+    def next_start(
+        self, *, gpus: int, hours: int, windows: Windows, now_seconds: int
+    ) -> int | None:
+        """Return P: the first reachable paid slot whose set-up slots are free.
+
+        The window must leave room for the hours after P; whether they are free is not asked.
+        """
         setup_slots = self.server.setup_slots
         first = earliest_paid_start(now_seconds=now_seconds, setup_slots=setup_slots)
         for window_from, window_to in windows:
@@ -95,7 +100,7 @@ class ServerCalendar:
                 gpus=gpus,
                 length=setup_slots,
                 lowest=max(first - setup_slots, window_from),
-                highest=window_to - setup_slots,
+                highest=window_to - setup_slots - hours * SLOTS_PER_HOUR,
             )
             if begin is not None:
                 return begin + setup_slots

@@ -385,7 +385,7 @@ class Book:
         if server.suspended or not is_sold_so:
             return None
         start_slot = calendar.next_start(
-            gpus=gpus, windows=offer.windows, now_seconds=self.now_seconds
+            gpus=gpus, hours=hours, windows=offer.windows, now_seconds=self.now_seconds
         )
         if start_slot is None:
             return None
