@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 
@@ -86,3 +87,40 @@ class Membership(models.Model):
     @property
     def may_pay(self) -> bool:
         return self.role in {self.Role.OWNER, self.Role.BILLING}
+
+
+class Invitation(models.Model):
+    """An owner's wish to have somebody as a member; becomes a membership when they accept.
+
+    Consent matters: members of one organisation never trade with its relatives.
+    """
+
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="invitations"
+    )
+    email = models.EmailField(_("e-mail address"), max_length=254)
+    role = models.CharField(_("role"), max_length=8, choices=Membership.Role.choices)
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(_("created"))
+
+    class Meta:
+        verbose_name = _("invitation")
+        verbose_name_plural = _("invitations")
+        constraints = [
+            models.UniqueConstraint(
+                "organisation", Lower("email"), name="accounts_invitation_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(role__in=["owner", "trader", "billing", "viewer"]),
+                name="accounts_invitation_role_known",
+            ),
+        ]
+        indexes = [
+            # The invitations of a person who opens the page of organisations.
+            models.Index(Lower("email"), name="accounts_invitation_email"),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"

@@ -46,7 +46,10 @@ class AuditEntry(models.Model):
 
 
 class Mail(models.Model):
-    """A mail to send. The row is the job: a task sends it once and stamps ``sent_at``."""
+    """A mail to send. The row is the job: a task sends it once and stamps ``sent_at``.
+
+    ``next_attempt_at`` is set when a task claims the row: no other task takes it before then.
+    """
 
     to_address = models.EmailField(_("to"), max_length=254)
     subject = models.CharField(_("subject"), max_length=255)
@@ -55,6 +58,7 @@ class Mail(models.Model):
     created_at = models.DateTimeField(_("created"))
     sent_at = models.DateTimeField(_("sent"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    next_attempt_at = models.DateTimeField(_("next attempt"), null=True, blank=True)
     error = models.CharField(_("error"), max_length=200, blank=True)
 
     class Meta:
