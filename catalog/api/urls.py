@@ -1,5 +1,10 @@
-"""Addresses of the API."""
+"""Addresses of the catalogue's API, mounted under /api/v1/."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from catalog.api.gpus import Gpus, UseCase
+
+urlpatterns = [
+    path("gpus/", Gpus.as_view(), name="api-gpus"),
+    path("use-cases/<slug:key>/", UseCase.as_view(), name="api-use-case"),
+]

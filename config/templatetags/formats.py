@@ -82,6 +82,12 @@ def number(value: int | Decimal | None) -> str:
 
 
 @register.filter
+def decimal(text: str) -> Decimal:
+    """Return the number that a stored decimal string holds."""
+    return Decimal(text)
+
+
+@register.filter
 def percent(share: Decimal | None) -> str:
     """Return a share (``Decimal("0.031")``) as a percentage with at most one decimal."""
     if share is None:
