@@ -1,16 +1,25 @@
-"""The admin site: ours, in our name, behind a second factor."""
+"""The admin site: ours, in our name, behind a second factor, with what needs attention first."""
 
-from django.contrib import admin
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib import admin, messages
 from django.contrib.admin.apps import AdminConfig
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+# How far a demo's admin may move the clock in one step.
+STEPS = {"slot": timedelta(minutes=15), "hour": timedelta(hours=1)}
 
 
 class MarketAdminSite(admin.AdminSite):
     site_header = _("Market administration")
     site_title = _("Market administration")
     index_title = _("What needs attention")
-    enable_nav_sidebar = True
+    index_template = "admin/market_index.html"
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Let staff in who have a second factor."""
@@ -18,6 +27,49 @@ class MarketAdminSite(admin.AdminSite):
 
         user = request.user
         return bool(user.is_active and user.is_staff and is_mfa_enabled(user))
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> TemplateResponse:
+        """Show the market's condition above the list of models."""
+        from config.attention import what_needs_attention  # noqa: PLC0415  apps are not loaded yet
+        from marketplace.accounts.clock import now  # noqa: PLC0415
+
+        moment = now()
+        context = {
+            "attention": what_needs_attention(now=moment),
+            "market_time": moment,
+            "can_move_clock": settings.IS_DEMO,
+        }
+        return super().index(request, {**context, **(extra_context or {})})
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        advance = path(
+            "advance/<slug:step>/", self.admin_view(require_POST(self.advance)), name="advance"
+        )
+        return [advance, *super().get_urls()]
+
+    def advance(self, request: HttpRequest, step: str) -> HttpResponse:
+        """Move the demo's clock forward by one slot or one hour."""
+        from marketplace.bell import ring_matcher  # noqa: PLC0415
+
+        from marketplace.accounts import clock  # noqa: PLC0415  apps are not loaded yet
+        from marketplace.accounts.operations.audit import record_act  # noqa: PLC0415
+
+        if not settings.IS_DEMO or step not in STEPS:
+            raise Http404
+        clock.advance(by=STEPS[step])
+        record_act(
+            actor_id=request.user.pk,
+            organisation_id=None,
+            action="clock.advance",
+            object_type="clock",
+            object_id=step,
+            now=clock.now(),
+        )
+        ring_matcher()
+        messages.success(request, _("The clock moved forward."))
+        return HttpResponseRedirect(reverse("admin:index"))
 
 
 class MarketAdminConfig(AdminConfig):
