@@ -54,6 +54,10 @@ class Rental(models.Model):
     probe_error = models.CharField(_("last check's error"), max_length=120, blank=True)
     hours_charged = models.PositiveSmallIntegerField(_("hours charged"), default=0)
     hours_settled = models.PositiveSmallIntegerField(_("hours settled"), default=0)
+    # What an early end by the customer cost beside the due hours.
+    break_fee_net_minor = models.BigIntegerField(_("early end's fee, net"), default=0)
+    break_fee_vat_minor = models.BigIntegerField(_("VAT on the early end's fee"), default=0)
+    break_fee_seller_minor = models.BigIntegerField(_("seller's share of the fee"), default=0)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     end_reason = models.CharField(_("end"), max_length=20, choices=EndReason.choices, blank=True)
 
@@ -95,6 +99,10 @@ class Rental(models.Model):
     def __str__(self) -> str:
         return f"rental {self.pk}"
 
+    @property
+    def is_live(self) -> bool:
+        return self.ended_at is None
+
 
 class RentalHour(models.Model):
     """One charged hour, and what was given back for its undelivered minutes."""
@@ -111,6 +119,7 @@ class RentalHour(models.Model):
     undelivered_minutes = models.PositiveSmallIntegerField(_("undelivered minutes"), default=0)
     credit_net_minor = models.BigIntegerField(_("net credit"), default=0)
     credit_vat_minor = models.BigIntegerField(_("VAT credit"), default=0)
+    credit_seller_minor = models.BigIntegerField(_("seller's share given back"), default=0)
     credit_journal = models.OneToOneField(
         "billing.Journal", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
@@ -141,6 +150,10 @@ class DeliveryGap(models.Model):
     rental = models.ForeignKey(Rental, on_delete=models.PROTECT, related_name="gaps")
     starts_at = models.DateTimeField(_("from"))
     ends_at = models.DateTimeField(_("to"), null=True, blank=True)
+    noticed_at = models.DateTimeField(
+        _("noticed"),
+        help_text=_("When the site knew: the delays before an end run from here."),
+    )
     cause = models.CharField(_("cause"), max_length=10, choices=Cause.choices)
 
     class Meta:
