@@ -27,11 +27,11 @@ def main(group: str) -> int:
             f"Python 3.11 or newer is needed; {sys.executable} is {found}. Try: make PYTHON=python3.12"
         )
         return 1
-    if satisfied(group, installed=read_stamp()):
+    if python_works() and satisfied(group, installed=read_stamp()):
         return 0
     # What the tests need contains what the site needs: never take it away again.
     wanted = "test" if read_stamp().keys() & {"test"} else group
-    if not ((ENVIRONMENT / "bin" / "python").exists() or make_environment()):
+    if not (python_works() or make_environment()):
         return 1
     tell(f"installing the packages of {LOCKS[wanted]}")
     if not (install_with_uv(LOCKS[wanted]) or install_with_pip(LOCKS[wanted])):
@@ -47,6 +47,11 @@ def satisfied(group: str, *, installed: dict[str, str]) -> bool:
     return group in installed and installed[group] == digest(LOCKS[group])
 
 
+def python_works() -> bool:
+    """Tell whether the environment's Python is there; it is a link, and its target may be gone."""
+    return (ENVIRONMENT / "bin" / "python").exists()
+
+
 def read_stamp() -> dict[str, str]:
     if not STAMP.exists():
         return {}
@@ -55,14 +60,12 @@ def read_stamp() -> dict[str, str]:
 
 
 def digest(lock: str) -> str:
-    """Return the digest of a lock and of the Python that its packages were installed for."""
-    content = (CHECKOUT / lock).read_bytes() + sys.version.encode()
-    return hashlib.sha256(content).hexdigest()
+    return hashlib.sha256((CHECKOUT / lock).read_bytes()).hexdigest()
 
 
 def make_environment() -> bool:
     tell("making .venv")
-    if succeeds([sys.executable, "-m", "venv", str(ENVIRONMENT)]):
+    if succeeds([sys.executable, "-m", "venv", "--clear", str(ENVIRONMENT)]):
         return True
     shutil.rmtree(ENVIRONMENT, ignore_errors=True)
     tell("`python3 -m venv` failed; on Debian and Ubuntu: apt-get install python3-venv")

@@ -127,6 +127,8 @@ def base_environment(folder: Path) -> dict[str, str]:
         "SECRET_KEY": _kept_secret(folder / "secret_key"),
         "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
         "STATIC_ROOT": str(folder / "static"),
+        # Several processes serve the metrics page; they share their counts in this folder.
+        "PROMETHEUS_MULTIPROC_DIR": str(_emptied(folder / "metrics")),
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings.dev",
         "PYTHONUNBUFFERED": "1",
@@ -135,6 +137,12 @@ def base_environment(folder: Path) -> dict[str, str]:
         # Messages are JSON, never pickles: what Celery warns root about cannot happen here.
         environment["PYTHONWARNINGS"] = "ignore:You're running the worker with superuser"
     return environment
+
+
+def _emptied(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def _choose_addresses(

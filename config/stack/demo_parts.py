@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from config.stack.ports import LOOPBACK, accepts_connections
 from config.stack.supervisor import Member
 
+WEBHOOK_PATH = "/webhooks/stripe/"
 WEB_WORKERS = 2
 WEB_THREADS = 4
 WORKER_PROCESSES = 2
@@ -35,6 +36,7 @@ class Command:
 
 STEPS = (
     Command("migrate", ("migrate", "--noinput", "--verbosity=0"), as_owner=True),
+    Command("reference", ("ensure_reference_rows",), as_owner=True),
     Command("grants", ("grant_app_role",), as_owner=True),
     Command("messages", ("build_messages",)),
     Command("styles", ("build_css",)),
@@ -64,7 +66,8 @@ class Addresses:
 
 def members(addresses: Addresses) -> list[Member]:
     """Return the processes of the demo, in starting order."""
-    double = [] if addresses.double_port is None else [_payment_double(addresses.double_port)]
+    port = addresses.double_port
+    double = [] if port is None else [_payment_double(port, addresses)]
     return [
         *double,
         _ssh_server(addresses.ssh_port, state_folder=addresses.state_folder),
@@ -78,10 +81,15 @@ def _module(name: str, *arguments: str) -> list[str]:
     return [sys.executable, "-m", name, *arguments]
 
 
-def _payment_double(port: int) -> Member:
+def _payment_double(port: int, addresses: Addresses) -> Member:
     return Member(
         name="stripe",
-        command=_module("billing.gateways.stripe_double", "--port", str(port)),
+        command=_module(
+            "billing.gateways.stripe_double",
+            f"--port={port}",
+            f"--webhook-url=http://{LOOPBACK}:{addresses.web_port}{WEBHOOK_PATH}",
+            f"--state={addresses.state_folder}/stripe_double.json",
+        ),
         is_ready=lambda: accepts_connections(port),
     )
 

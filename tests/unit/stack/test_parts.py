@@ -155,7 +155,11 @@ class TestDemoParts:
         assert QUEUES == "matching,billing,delivery,mail"
 
     def test_changes_tables_and_grants_as_their_owner_and_nothing_else(self):
-        assert [step.name for step in STEPS if step.as_owner] == ["migrate", "grants"]
+        assert [step.name for step in STEPS if step.as_owner] == [
+            "migrate",
+            "reference",
+            "grants",
+        ]
         assert ANNOUNCEMENTS[-1].arguments == ("demo_code",)
 
     def test_keeps_one_secret_key_between_runs(self, tmp_path, monkeypatch):

@@ -22,7 +22,10 @@ class TestAnswer:
 
     @pytest.mark.parametrize("line", ["rm -rf /", "nvidia-smi2", "$(whoami)"])
     def test_runs_nothing_that_it_does_not_know(self, line: str):
-        assert answer(line, guest=CARD) == (f"{line.split(maxsplit=1)[0]}: command not found\n", 127)
+        assert answer(line, guest=CARD) == (
+            f"{line.split(maxsplit=1)[0]}: command not found\n",
+            127,
+        )
 
 
 class TestHostKey:
