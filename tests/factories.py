@@ -1,10 +1,13 @@
 """Rows for tests. No factory goes around a rule that the database holds."""
 
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import factory
 from factory.django import DjangoModelFactory
 
+from billing.models import Account, Journal, Posting
+from billing.operations.wallets import ledger_account, open_wallet
 from catalog.models import GpuModel
 from marketplace.accounts.models import Membership, Organisation, User
 from marketplace.models import Seller, Server
@@ -73,3 +76,23 @@ class ServerFactory(DjangoModelFactory):
     gpu_count = 2
     region = Server.Region.EU_WEST
     created_at = T0
+
+
+def fund_wallet(organisation, *, amount_minor: int, currency: str = "EUR") -> Account:
+    """Give a wallet money by a correction against the bank, as the ledger wants it."""
+    wallet = open_wallet(organisation_id=organisation.pk, currency=currency)
+    bank = ledger_account(kind=Account.Kind.BANK, currency=currency)
+    journal = Journal.objects.create(
+        kind=Journal.Kind.CORRECTION,
+        idem_key=f"test:fund:{uuid4()}",
+        fingerprint="test",
+        source_type="test",
+        source_id=1,
+        occurred_at=T0,
+    )
+    Posting.objects.bulk_create(
+        Posting(journal=journal, account=a, currency=currency, amount_minor=m)
+        for a, m in ((wallet, amount_minor), (bank, -amount_minor))
+    )
+    wallet.refresh_from_db()
+    return wallet

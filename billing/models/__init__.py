@@ -1,5 +1,5 @@
-from billing.models.ledger import CURRENCIES, Account, Hold, Journal, Posting
-from billing.models.payments import StripeEvent, TopUp
+from billing.models.ledger import CURRENCIES, Account, Hold, HoldMove, Journal, Posting
+from billing.models.payments import StripeEvent, TopUp, TopUpGate
 from billing.models.profiles import BillingProfile
 
 __all__ = [
@@ -7,8 +7,10 @@ __all__ = [
     "Account",
     "BillingProfile",
     "Hold",
+    "HoldMove",
     "Journal",
     "Posting",
     "StripeEvent",
     "TopUp",
+    "TopUpGate",
 ]

@@ -215,3 +215,47 @@ class Hold(models.Model):
     @property
     def remaining_minor(self) -> int:
         return self.amount_minor - self.captured_minor
+
+
+class HoldMove(models.Model):
+    """One change of a wallet's held amount; their sum is what the wallet holds now.
+
+    Its numbers come from the postings' own sequence and are drawn under the wallet's lock, so that
+    one order tells a statement's lines of both kinds.
+    """
+
+    class Kind(models.TextChoices):
+        PLACED = "placed", _("Set aside")
+        REPRICED = "repriced", _("Set aside less")
+        CAPTURED = "captured", _("Taken")
+        RELEASED = "released", _("Freed")
+
+    hold = models.ForeignKey(Hold, on_delete=models.PROTECT, related_name="moves")
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="hold_moves")
+    journal = models.OneToOneField(
+        Journal, on_delete=models.PROTECT, null=True, blank=True, related_name="hold_move"
+    )
+    kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices)
+    amount_minor = models.BigIntegerField(_("amount"))
+    occurred_at = models.DateTimeField(_("occurred"))
+
+    class Meta:
+        verbose_name = _("change of a hold")
+        verbose_name_plural = _("changes of holds")
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(amount_minor=0), name="billing_hold_move_amount_not_zero"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="captured", journal__isnull=False)
+                | (~Q(kind="captured") & Q(journal__isnull=True)),
+                name="billing_hold_move_capture_has_journal",
+            ),
+        ]
+        indexes = [
+            # A wallet's statement, newest first.
+            models.Index(fields=["account", "-id"], name="billing_hold_move_statement"),
+        ]
+
+    def __str__(self) -> str:
+        return f"hold move {self.pk}"

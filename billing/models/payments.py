@@ -79,6 +79,8 @@ class StripeEvent(models.Model):
     processed_at = models.DateTimeField(_("processed"), null=True, blank=True)
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
     error = models.CharField(_("error"), max_length=300, blank=True)
+    # Who works on it keeps the others away until then; after a failure, the next try.
+    due_at = models.DateTimeField(_("due"))
 
     class Meta:
         verbose_name = _("Stripe event")
@@ -86,7 +88,7 @@ class StripeEvent(models.Model):
         indexes = [
             # The sweep of events that are not applied yet.
             models.Index(
-                fields=["received_at"],
+                fields=["due_at"],
                 name="billing_event_unprocessed",
                 condition=Q(processed_at__isnull=True),
             ),
@@ -94,3 +96,22 @@ class StripeEvent(models.Model):
 
     def __str__(self) -> str:
         return self.event_id
+
+
+class TopUpGate(models.Model):
+    """Whether wallets take money now. One row; the market's state sets it."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    is_open = models.BooleanField(_("open"), default=False)
+    reason = models.CharField(_("reason"), max_length=200, blank=True)
+    changed_at = models.DateTimeField(_("changed"))
+
+    class Meta:
+        verbose_name = _("gate of top-ups")
+        verbose_name_plural = _("gate of top-ups")
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="billing_top_up_gate_one_row"),
+        ]
+
+    def __str__(self) -> str:
+        return "open" if self.is_open else "closed"
