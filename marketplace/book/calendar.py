@@ -50,6 +50,10 @@ class ServerCalendar:
         """Return a copy of the GPUs in use, by slot."""
         return dict(sorted(self._used.items()))
 
+    def least_used(self, *, slots: range) -> int:
+        """Return the GPUs in use in the least used slot of the range; zero when it is empty."""
+        return min((self._used.get(slot, 0) for slot in slots), default=0)
+
     def book(self, *, slots: range, gpus: int) -> None:
         """Take GPUs in every slot of the range."""
         for slot in slots:

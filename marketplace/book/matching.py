@@ -58,7 +58,14 @@ from marketplace.book.outcomes import (
     Withdrawn,
 )
 from marketplace.book.prices import fill_prices
-from marketplace.book.search import Search, Supply, cheapest_fit, search, sells_gpus
+from marketplace.book.search import (
+    Search,
+    Supply,
+    cheapest_fit,
+    excluding_filter,
+    search,
+    sells_gpus,
+)
 from marketplace.book.types import (
     BUY_NOW_STALE_SECONDS,
     Bid,
@@ -179,6 +186,29 @@ class Book:
                     ask_micro=offer.ask_micro, start_slot=start_slot, offer_id=offer.id
                 )
         return None
+
+    def quote(self, bid: Bid) -> BestPrice | None:
+        """Return the lowest ask that serves this bid from the offer's own next P.
+
+        Its limit and start range do not count; its filters and related group do.
+        """
+        if self.is_halted(bid.gpu_model):
+            return None
+        for offer in self._ranked_offers.get((bid.gpu_model, bid.currency), ()):
+            server = self._calendars[offer.server_id].server
+            if excluding_filter(bid=bid, offer=offer, server=server) is None:
+                start_slot = self._quoted_start(offer=offer, gpus=bid.gpus, hours=bid.hours)
+                if start_slot is not None:
+                    return BestPrice(
+                        ask_micro=offer.ask_micro, start_slot=start_slot, offer_id=offer.id
+                    )
+        return None
+
+    def can_release(self, event: Release) -> bool:
+        """Say whether these GPUs are in use in every slot of the range, so that they can come back."""
+        calendar = self._calendars.get(event.server_id)
+        slots = range(event.from_slot, event.to_slot)
+        return calendar is not None and calendar.least_used(slots=slots) >= event.gpus
 
     def used_counts(self, server_id: int) -> dict[int, int]:
         """Return the GPUs in use on a server by slot, without the slots that have none."""

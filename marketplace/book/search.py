@@ -62,7 +62,7 @@ def cheapest_fit(*, bid: Bid, supply: Supply) -> Offer | None:
 
 def _excluding_rule(*, bid: Bid, offer: Offer, server: Server) -> Rule | None:
     """Return the first rule, in the order of `Rule`, that excludes the offer at any start."""
-    rule = _excluding_filter(bid=bid, offer=offer, server=server)
+    rule = excluding_filter(bid=bid, offer=offer, server=server)
     if rule is not None:
         return rule
     if not sells_gpus(offer=offer, server=server, gpus=bid.gpus):
@@ -72,7 +72,8 @@ def _excluding_rule(*, bid: Bid, offer: Offer, server: Server) -> Rule | None:
     return None if is_within_limit(offer=offer, bid=bid) else Rule.PRICE
 
 
-def _excluding_filter(*, bid: Bid, offer: Offer, server: Server) -> Rule | None:
+def excluding_filter(*, bid: Bid, offer: Offer, server: Server) -> Rule | None:
+    """Return the first rule, other than of size, price and time, that excludes the offer."""
     if server.suspended:
         return Rule.SUSPENDED
     if offer.seller_group == bid.buyer_group:
