@@ -26,7 +26,31 @@ class MarketAdminSite(admin.AdminSite):
         from allauth.mfa.utils import is_mfa_enabled  # noqa: PLC0415  apps are not loaded yet
 
         user = request.user
-        return bool(user.is_active and user.is_staff and is_mfa_enabled(user))
+        if not (user.is_active and user.is_staff):
+            return False
+        # Asked several times on one page; recovery codes alone are no second factor.
+        if not hasattr(request, "has_second_factor"):
+            has_factor = is_mfa_enabled(user, types=["totp", "webauthn"])
+            request.has_second_factor = has_factor  # type: ignore[attr-defined]
+        return bool(request.has_second_factor)  # type: ignore[attr-defined]
+
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        """Send people to the site's own sign-in, and staff without a second factor to set one up."""
+        from django.contrib.auth.views import redirect_to_login  # noqa: PLC0415
+
+        page = request.GET.get("next") or reverse("admin:index")
+        if not request.user.is_authenticated:
+            return redirect_to_login(page, reverse("account_login"))
+        if not request.user.is_staff:
+            raise Http404
+        if self.has_permission(request):
+            return HttpResponseRedirect(reverse("admin:index"))
+        messages.warning(
+            request, _("The administration needs a second factor. Add an authenticator app first.")
+        )
+        return HttpResponseRedirect(reverse("mfa_activate_totp"))
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None

@@ -134,17 +134,30 @@ ACCOUNT_ADAPTER = "marketplace.accounts.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_SIGNUP_FORM_CLASS = "marketplace.accounts.forms.SignupDetailsForm"
+ACCOUNT_FORMS = {
+    "signup": "marketplace.accounts.forms.SignupForm",
+    "change_password": "marketplace.accounts.forms.ChangePasswordForm",
+    "reset_password_from_key": "marketplace.accounts.forms.ResetPasswordForm",
+}
+ACCOUNT_USER_DISPLAY = "marketplace.accounts.adapter.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
+ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
+ACCOUNT_PASSWORD_RESET_BY_CODE_ENABLED = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
+# Proxies in front that are ours: rate limits by address look behind them, and no further.
+ALLAUTH_TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", default=0)
 MFA_ADAPTER = "marketplace.accounts.adapter.MfaAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_FORMS = {"add_webauthn": "marketplace.accounts.forms.AddPasskeyForm"}
 MFA_TOTP_TOLERANCE = 1
+# The address is the login; what is unique is its lower case (accounts_user_email_once).
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 
 # --- language and time ------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

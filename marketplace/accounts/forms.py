@@ -1,13 +1,146 @@
-"""Forms of people: sign-up details, profile, keys."""
+"""Forms of people: sign-up, profile, keys, organisations."""
 
+import zoneinfo
+from typing import Any
+
+from allauth.account import forms as allauth_forms
+from allauth.mfa.webauthn import forms as webauthn_forms
 from django import forms
-from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
-from marketplace.accounts.models import User
+from marketplace.accounts.models import Invitation, Membership, Organisation, SshKey, User
+from marketplace.accounts.operations.keys import KEY_LENGTH_MAX, NotAPublicKey, read_public_key
+
+PASSWORD_HELP = _("At least 10 characters. A few unrelated words make a strong password.")
+# How deprecated and machine zones begin: people live in the others.
+OTHER_ZONES = ("Etc/", "SystemV/", "US/", "Canada/", "Brazil/", "Chile/", "Mexico/")
 
 
-class SignupDetailsForm(forms.Form):
-    """What sign-up asks beyond e-mail and password."""
+class SignupForm(allauth_forms.SignupForm):
+    """E-mail and password; everything else is asked when it is needed."""
 
-    def signup(self, request: HttpRequest, user: User) -> None:
-        """Keep the extra answers; called by allauth after the user is saved."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password1"].help_text = PASSWORD_HELP
+        drop_placeholders(self)
+
+
+class ChangePasswordForm(allauth_forms.ChangePasswordForm):
+    """The current password, and the new one twice."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password1"].help_text = PASSWORD_HELP
+        drop_placeholders(self)
+
+
+class ResetPasswordForm(allauth_forms.ResetPasswordKeyForm):
+    """The new password, twice."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password1"].help_text = PASSWORD_HELP
+        drop_placeholders(self)
+
+
+class AddPasskeyForm(webauthn_forms.AddWebAuthnForm):
+    """The name of a passkey, and whether it signs in alone."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label = _("Name of the key")
+        self.fields["passwordless"].label = _("Sign in with this key alone, without a password")
+        self.fields["passwordless"].help_text = _(
+            "The key must then ask for a fingerprint, a face or a PIN."
+        )
+
+
+def drop_placeholders(form: forms.Form) -> None:
+    """Leave out words inside fields: they repeat the label and vanish when one types."""
+    for field in form.fields.values():
+        field.widget.attrs.pop("placeholder", None)
+
+
+def zone_names() -> list[str]:
+    """Return the names of the zones people live in, UTC first."""
+    names = zoneinfo.available_timezones()
+    places = (name for name in names if "/" in name and not name.startswith(OTHER_ZONES))
+    return ["UTC", *sorted(places)]
+
+
+class ProfileForm(forms.ModelForm[User]):
+    """What a person says about themselves."""
+
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"), help_text=_("Every time on the site is shown in this zone.")
+    )
+
+    class Meta:
+        model = User
+        fields = ["name", "language", "time_zone"]
+        help_texts = {"language": _("Pages and e-mails are written in this language.")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].widget.attrs["autocomplete"] = "name"
+        zones = self.fields["time_zone"]
+        assert isinstance(zones, forms.ChoiceField)
+        zones.choices = [(name, name.replace("_", " ")) for name in zone_names()]
+
+
+class SshKeyForm(forms.ModelForm[SshKey]):
+    """A public key and the name its owner knows it by."""
+
+    # Larger than any key, so that the reader is told what is wrong and not only that it is long.
+    public_key = forms.CharField(
+        label=_("Public key"),
+        max_length=2 * KEY_LENGTH_MAX,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"}),
+        help_text=_(
+            "One line from the file that ends in .pub, such as ~/.ssh/id_ed25519.pub."
+            " It starts with ssh-ed25519, ecdsa-sha2-nistp256 or ssh-rsa."
+        ),
+    )
+
+    class Meta:
+        model = SshKey
+        fields = ["name", "public_key"]
+        help_texts = {"name": _("For you, such as “work laptop”.")}
+
+    def clean_public_key(self) -> str:
+        text: str = self.cleaned_data["public_key"]
+        try:
+            read_public_key(text)
+        except NotAPublicKey as error:
+            raise forms.ValidationError(error.message) from error
+        return text
+
+
+class OrganisationForm(forms.ModelForm[Organisation]):
+    """A company that buys or sells."""
+
+    class Meta:
+        model = Organisation
+        fields = ["name"]
+        labels = {"name": _("Name of the company")}
+
+
+class InvitationForm(forms.ModelForm[Invitation]):
+    """Who is asked to join, and as what."""
+
+    class Meta:
+        model = Invitation
+        fields = ["email", "role"]
+        help_texts = {
+            "role": _(
+                "Owners do everything. Traders order and stop rentals. Billing members top up"
+                " and read statements. Viewers only read."
+            ),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        roles = self.fields["role"]
+        assert isinstance(roles, forms.TypedChoiceField)
+        roles.choices = Membership.Role.choices
+        roles.initial = Membership.Role.TRADER

@@ -1,9 +1,12 @@
-"""The mail backend of the site: every mail becomes a row, which a task sends."""
+"""Mails as rows: every mail becomes one, which a task sends; and how our mails are written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from django.core.mail import EmailMessage
+from django.conf import settings
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
+from django.template.loader import render_to_string
+from django.utils.translation import override
 
 from marketplace.accounts.clock import now
 from marketplace.accounts.models import Mail
@@ -17,7 +20,7 @@ class RowBackend(BaseEmailBackend):
         rows = [
             Mail(
                 to_address=address,
-                subject=message.subject,
+                subject=str(message.subject),
                 body_text=str(message.body),
                 body_html=_html_of(message),
                 created_at=moment,
@@ -27,6 +30,23 @@ class RowBackend(BaseEmailBackend):
         ]
         Mail.objects.bulk_create(rows)
         return len(rows)
+
+
+def write_mail(*, to: str, language: str, template: str, context: Mapping[str, object]) -> None:
+    """Write ``emails/<template>_subject.txt`` and ``_message.txt`` in a language, to one address."""
+    with override(language):
+        page = {"site_name": settings.SITE_NAME, **context}
+        subject = " ".join(render_to_string(f"emails/{template}_subject.txt", page).split())
+        text = render_to_string(f"emails/{template}_message.txt", page).strip()
+        message = EmailMultiAlternatives(subject=subject, body=text, to=[to])
+        message.attach_alternative(html_form(subject=subject, text=text), "text/html")
+    message.send()
+
+
+def html_form(*, subject: str, text: str, code: str = "") -> str:
+    """Return a mail's text as a simple page; ``code`` is set in large type."""
+    page = {"subject": subject, "text": text, "code": code, "site_name": settings.SITE_NAME}
+    return render_to_string("emails/account.html", page)
 
 
 def _html_of(message: EmailMessage) -> str:

@@ -1,15 +1,46 @@
-"""What each request knows about its viewer: language, time zone, organisation."""
+"""What each request knows about its viewer: time zone and organisation."""
 
+import zoneinfo
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
+
+from marketplace.accounts.models import Membership, Organisation, User
+from marketplace.accounts.viewer import viewer_membership
 
 
 class ViewerMiddleware:
-    """Set ``request.organisation`` and the viewer's time zone."""
+    """Set ``request.membership`` and ``request.organisation``, and show times in the viewer's zone.
+
+    Both are None for nobody. For somebody signed in they ask the database when first used.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        user = request.user
+        membership: object = None
+        organisation: object = None
+        if isinstance(user, User):
+            membership = SimpleLazyObject(lambda: viewer_membership(request))
+            organisation = SimpleLazyObject(lambda: _organisation(viewer_membership(request)))
+        request.membership = membership  # type: ignore[attr-defined]
+        request.organisation = organisation  # type: ignore[attr-defined]
+        if not isinstance(user, User):
+            return self.get_response(request)
+        with timezone.override(_zone_of(user)):
+            return self.get_response(request)
+
+
+def _organisation(membership: Membership | None) -> Organisation | None:
+    return membership.organisation if membership else None
+
+
+def _zone_of(user: User) -> zoneinfo.ZoneInfo:
+    try:
+        return zoneinfo.ZoneInfo(user.time_zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return zoneinfo.ZoneInfo("UTC")

@@ -37,3 +37,9 @@ class ReadOnlyInline(admin.TabularInline[Row, Model]):
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+
+def staff_id_of(request: HttpRequest) -> int:
+    """Return who presses the button; the admin lets nobody in without signing in."""
+    assert request.user.pk is not None
+    return int(request.user.pk)

@@ -1,0 +1,12 @@
+"""Short sweeps over rows; a lost or repeated message changes nothing."""
+
+from celery import shared_task
+
+from marketplace.accounts.clock import now
+from marketplace.accounts.operations.mails import send_due_mails
+
+
+@shared_task(name="marketplace.accounts.tasks.send_mails", ignore_result=True)
+def send_mails() -> None:
+    """Send the mails that are due."""
+    send_due_mails(now=now())
