@@ -10,6 +10,8 @@ from django.db import connection, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.stripe_double_fixture"]
+
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",

@@ -1,5 +1,6 @@
 """Lists and expansion: the parts of the API that look the same for every object."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,16 +16,21 @@ EXPANSION_DEPTH_AT_MOST = 4
 PAGING = frozenset({"created", "ending_before", "limit", "starting_after"})
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "gt": lambda created, bound: created > bound,
-    "gte": lambda created, bound: created >= bound,
-    "lt": lambda created, bound: created < bound,
-    "lte": lambda created, bound: created <= bound,
+    "gt": operator.gt,
+    "gte": operator.ge,
+    "lt": operator.lt,
+    "lte": operator.le,
 }
 
 
 def list_page(*, documents: list[Document], params: Params, url: str) -> Document:
     """Return one page, newest first, as Stripe cuts it."""
-    within = [document for document in documents if _is_created_within(document, params)]
+    bounds = _bounds(params)
+    within = [
+        document
+        for document in documents
+        if all(compare(document["created"], bound) for compare, bound in bounds)
+    ]
     limit = _limit(params)
     ending_before = params.text("ending_before")
     if ending_before is not None:
@@ -82,20 +88,19 @@ def _limit(params: Params) -> int:
     return limit
 
 
-def _is_created_within(document: Document, params: Params) -> bool:
+def _bounds(params: Params) -> list[tuple[Callable[[int, int], bool], int]]:
     created = params.raw("created")
     if created is None:
-        return True
+        return []
     if not isinstance(created, dict):
-        return bool(document["created"] == whole_number(created, param="created"))
-    for name, bound in created.items():
+        return [(operator.eq, whole_number(created, param="created"))]
+    for name in created:
         if name not in _COMPARISONS:
             raise bad_parameter(f"Received unknown parameter: created[{name}]", param="created")
-        if not _COMPARISONS[name](
-            document["created"], whole_number(bound, param=f"created[{name}]")
-        ):
-            return False
-    return True
+    return [
+        (_COMPARISONS[name], whole_number(bound, param=f"created[{name}]"))
+        for name, bound in created.items()
+    ]
 
 
 def _place_of(documents: list[Document], object_id: str, param: str) -> int:

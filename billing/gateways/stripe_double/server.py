@@ -22,6 +22,9 @@ BODY_BYTES_AT_MOST = 64 * 1024
 # A connection that says nothing for this long is closed, so that its thread ends.
 IDLE_SECONDS = 60
 
+# How long a stop may take: hundreds of tests start and stop a double.
+STOP_SECONDS = 0.05
+
 
 class StripeDouble:
     """A running double. ``url`` is its address once it is built; ``start`` makes it answer."""
@@ -30,9 +33,7 @@ class StripeDouble:
         self.parts = build_parts(config)
         self._server = _Server((config.host, config.port), _Handler)
         self._server.parts = self.parts
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, name="double", daemon=True
-        )
+        self._thread = threading.Thread(target=self._answer, name="double", daemon=True)
         host = f"[{config.host}]" if ":" in config.host else config.host
         self.url = f"http://{host}:{self._server.server_port}"
 
@@ -47,6 +48,9 @@ class StripeDouble:
         self._server.server_close()
         self.parts.sender.stop()
         self.parts.store.close()
+
+    def _answer(self) -> None:
+        self._server.serve_forever(poll_interval=STOP_SECONDS)
 
     def wait(self) -> None:
         """Block until somebody stops the double."""
