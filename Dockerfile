@@ -19,7 +19,9 @@ COPY static static
 RUN export SECRET_KEY=only-while-the-image-is-built \
         DATABASE_URL=postgresql://nobody@/none?host=/nowhere \
         REDIS_URL=redis://localhost:1/0 \
-        DJANGO_SETTINGS_MODULE=config.settings.dev \
+        PUBLIC_URL=https://localhost ALLOWED_HOSTS=localhost \
+        STRIPE_SECRET_KEY=none STRIPE_WEBHOOK_SECRET=none \
+        DJANGO_SETTINGS_MODULE=config.settings.prod \
     && python manage.py build_messages \
     && python manage.py build_css \
     && python manage.py collectstatic --noinput --verbosity=0

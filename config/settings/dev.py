@@ -7,3 +7,9 @@ DEBUG = env_bool("DEBUG", default=False)
 IS_DEMO = env_bool("IS_DEMO", default=True)
 PROBE_ALLOW_PRIVATE = env_bool("PROBE_ALLOW_PRIVATE", default=True)
 MAIL_TRANSPORT_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+# Compressing every file takes half a minute and would spare nobody anything on this machine.
+STORAGES = STORAGES | {
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage",
+    },
+}

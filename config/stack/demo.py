@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from config.stack.console import say
-from config.stack.demo_parts import DEMO, Addresses, Command, Parts
+from config.stack.demo_parts import DEMO, SHOW_CODE, Addresses, Parts, Preparation
 from config.stack.errors import StackError, StopRequested
 from config.stack.folders import CHECKOUT, state_folder, state_folder_path
 from config.stack.guardian import guardian
@@ -78,23 +78,24 @@ def _run_everything(supervisor: Supervisor, *, parts: Parts, folder: Path, lock:
 
 
 def _start(supervisor: Supervisor, *, parts: Parts, addresses: Addresses) -> None:
-    for command in parts.steps:
-        supervisor.run_step(_step(command, environment=supervisor.environment))
+    for preparation in parts.preparations:
+        supervisor.run_step(_step(preparation, environment=supervisor.environment))
     for member in parts.members(addresses):
+        say("stack", f"starting: {member.name}")
         supervisor.start(member)
 
 
-def _step(command: Command, *, environment: Mapping[str, str]) -> Step:
-    owner = {"DATABASE_URL": environment["MIGRATE_DATABASE_URL"]} if command.as_owner else {}
-    return Step(name=command.name, command=command.line(), environment=owner)
+def _step(preparation: Preparation, *, environment: Mapping[str, str]) -> Step:
+    owner = {"DATABASE_URL": environment["MIGRATE_DATABASE_URL"]} if preparation.as_owner else {}
+    return Step(name=preparation.name, command=preparation.line(), environment=owner)
 
 
 def _announce(supervisor: Supervisor, *, parts: Parts, lock: int) -> None:
     address = supervisor.environment["PUBLIC_URL"]
     write_holder(lock, Holder(pid=os.getpid(), address=address))
     say("demo", "")
-    for command in parts.announcements:
-        supervisor.run_step(_step(command, environment=supervisor.environment))
+    if parts.announcement is not None:
+        supervisor.run_step(_step(parts.announcement, environment=supervisor.environment))
     say("demo", "")
     say("demo", f"The site answers at {address}")
     say("demo", "Another one-time code: make demo-code. Start over: make demo-reset. Stop: Ctrl-C.")
@@ -203,7 +204,7 @@ def run_beside_demo(command: Sequence[str]) -> int:
 
 
 def show_code() -> int:
-    return run_beside_demo(DEMO.announcements[-1].line())
+    return run_beside_demo(SHOW_CODE.line())
 
 
 def reset_demo() -> int:

@@ -1,7 +1,7 @@
 """What ``make demo`` runs, in order: the one list to edit.
 
-`STEPS` are commands that must succeed before anything else starts; `members` are the processes
-that run together, each started when the one before is ready; `ANNOUNCEMENTS` speak at the end.
+`PREPARATIONS` must succeed before anything else starts; `members` are the processes that run
+together, each started when the one before is ready; `ANNOUNCEMENT` speaks at the end.
 """
 
 import http.client
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from config.stack.ports import LOOPBACK, accepts_connections
+from config.stack.prepare import BETWEEN, SILENTLY
 from config.stack.supervisor import Member
 
 WEBHOOK_PATH = "/webhooks/stripe/"
@@ -23,33 +24,54 @@ WORKER_READY_SECONDS = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """One ``manage.py`` command; ``as_owner`` runs it as the role that owns the tables."""
+class Preparation:
+    """Management commands that run one after the other, in one process.
+
+    ``as_owner`` runs them as the role that owns the tables; ``names_shown`` writes each one's name.
+    """
 
     name: str
-    arguments: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
     as_owner: bool = False
+    names_shown: bool = True
 
     def line(self) -> list[str]:
-        return [sys.executable, "manage.py", *self.arguments]
+        words = [word for command in self.commands for word in (BETWEEN, *command)]
+        shown = [] if self.names_shown else [SILENTLY]
+        return [sys.executable, "-m", "config.stack.prepare", *shown, *words]
 
 
-STEPS = (
-    Command("migrate", ("migrate", "--noinput", "--verbosity=0"), as_owner=True),
-    Command("reference", ("ensure_reference_rows",), as_owner=True),
-    Command("grants", ("grant_app_role",), as_owner=True),
-    Command("messages", ("build_messages",)),
-    Command("styles", ("build_css",)),
-    Command("static", ("collectstatic", "--noinput", "--verbosity=0")),
-    Command("catalogue", ("load_catalog",)),
-    # Does nothing when the demo's data is there already.
-    Command("demo data", ("load_demo",)),
+PREPARATIONS = (
+    Preparation(
+        "tables",
+        (
+            ("migrate", "--noinput", "--verbosity=0"),
+            ("ensure_reference_rows",),
+            ("grant_app_role",),
+        ),
+        as_owner=True,
+    ),
+    Preparation(
+        "files",
+        (
+            ("build_messages",),
+            ("build_css",),
+            ("collectstatic", "--noinput", "--verbosity=0"),
+        ),
+    ),
+    # A process of its own, so that it speaks the languages that were just built.
+    Preparation(
+        "data",
+        (
+            ("load_catalog",),
+            # Does nothing when the demo's data is there already.
+            ("load_demo",),
+        ),
+    ),
 )
-# What is printed once the page answers: the logins, and the admin's one-time code, last.
-ANNOUNCEMENTS = (
-    Command("demo", ("demo_logins",)),
-    Command("demo", ("demo_code",)),
-)
+SHOW_CODE = Preparation("demo", (("demo_code",),), names_shown=False)
+# What is printed once the page answers: the logins, and the admin's one-time code.
+ANNOUNCEMENT = Preparation("demo", (("demo_logins",), ("demo_code",)), names_shown=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +214,9 @@ def worker_answers(broker_url: str) -> bool:
 class Parts:
     """Everything that a run consists of, so that tests can run something smaller."""
 
-    steps: Sequence[Command]
+    preparations: Sequence[Preparation]
     members: Callable[[Addresses], Sequence[Member]]
-    announcements: Sequence[Command]
+    announcement: Preparation | None
 
 
-DEMO = Parts(steps=STEPS, members=members, announcements=ANNOUNCEMENTS)
+DEMO = Parts(preparations=PREPARATIONS, members=members, announcement=ANNOUNCEMENT)

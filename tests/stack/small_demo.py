@@ -51,7 +51,7 @@ def main() -> int:
     if sys.argv[1:2] == ["page"]:
         serve_page(int(sys.argv[2]))
     try:
-        return run_demo(parts=Parts(steps=(), members=members, announcements=()))
+        return run_demo(parts=Parts(preparations=(), members=members, announcement=None))
     except StackError as error:
         say("stack", str(error))
         return 1

@@ -11,10 +11,11 @@ import pytest
 
 from config.stack import bootstrap
 from config.stack.demo import base_environment
-from config.stack.demo_parts import ANNOUNCEMENTS, QUEUES, STEPS, Addresses, members
+from config.stack.demo_parts import PREPARATIONS, QUEUES, Addresses, members
 from config.stack.errors import StackError
 from config.stack.folders import check_socket_path, state_folder, state_folder_path
 from config.stack.ports import bind_web_port, remembered_port
+from config.stack.prepare import split_commands
 from config.stack.servers import needs_database
 from config.stack.single_copy import current_holder, only_copy
 from config.stack.throwaway import LOCK_FILE, remove_abandoned
@@ -155,12 +156,19 @@ class TestDemoParts:
         assert QUEUES == "matching,billing,delivery,mail"
 
     def test_changes_tables_and_grants_as_their_owner_and_nothing_else(self):
-        assert [step.name for step in STEPS if step.as_owner] == [
-            "migrate",
-            "reference",
-            "grants",
+        by_owner = [name for part in PREPARATIONS if part.as_owner for name, *_ in part.commands]
+
+        assert by_owner == ["migrate", "ensure_reference_rows", "grant_app_role"]
+
+    def test_runs_the_commands_of_a_preparation_in_one_process(self):
+        tables = PREPARATIONS[0].line()
+
+        assert tables[1:3] == ["-m", "config.stack.prepare"]
+        assert list(split_commands(tables[3:])) == [
+            ["migrate", "--noinput", "--verbosity=0"],
+            ["ensure_reference_rows"],
+            ["grant_app_role"],
         ]
-        assert ANNOUNCEMENTS[-1].arguments == ("demo_code",)
 
     def test_keeps_one_secret_key_between_runs(self, tmp_path, monkeypatch):
         monkeypatch.delenv("SECRET_KEY", raising=False)
