@@ -184,9 +184,9 @@ def _field(
 ) -> str:
     name, mode, autocomplete, longest = field
     hint, described = "", []
-    if name == "cvc":
-        hint = f'<small id="cvc-hint">{_say(texts, "cvc_hint")}</small>'
-        described.append("cvc-hint")
+    if f"{name}_hint" in texts:
+        hint = f'<small id="{name}-hint">{_say(texts, f"{name}_hint")}</small>'
+        described.append(f"{name}-hint")
     error = ""
     if name in errors:
         error = f'<span id="{name}-error" class="error">{_say(texts, errors[name])}</span>'
@@ -277,7 +277,7 @@ a { color: var(--brand); }
 details { margin-block-start: 1.5rem; padding-block-start: 1rem; border-block-start: 1px solid var(--line); }
 summary { font-weight: 600; cursor: pointer; }
 table { inline-size: 100%; border-collapse: collapse; font-size: .875rem; }
-th, td { padding: .375rem .5rem .375rem 0; text-align: start; vertical-align: top; }
+th, td { padding: .375rem 1rem .375rem 0; text-align: start; vertical-align: top; }
 tbody th { font-weight: 400; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr { border-block-end: 1px solid var(--line); }
 @media (max-width: 32rem) { main { margin: 0; border-inline: 0; border-radius: 0; } }
