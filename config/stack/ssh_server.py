@@ -7,6 +7,7 @@ printed text, nothing is run, no port or file is passed through.
 
 import argparse
 import asyncio
+import logging
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -159,6 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Imported late: it loads the whole site, which the tests of the door do without.
     from config.stack.ssh_guests import guest_finder  # noqa: PLC0415 -- see above
 
+    # Each visit would otherwise be told in a dozen lines, with addresses.
+    asyncssh.set_log_level(logging.WARNING)
     try:
         asyncio.run(
             _serve_until_stopped(

@@ -178,12 +178,15 @@ class Supervisor:
         self._drain(child)
 
     def _show_lines(self, seconds: float) -> None:
-        if not self._selector.get_map():
-            time.sleep(seconds)
-            return
-        for key, _ in self._selector.select(timeout=seconds):
-            child: Child = key.data
-            self._read_once(child)
+        """Show lines for the whole time, so that a talkative child makes nobody hurry."""
+        deadline = time.monotonic() + seconds
+        while (rest := deadline - time.monotonic()) > 0:
+            if not self._selector.get_map():
+                time.sleep(rest)
+                return
+            for key, _ in self._selector.select(timeout=rest):
+                child: Child = key.data
+                self._read_once(child)
 
     def _read_once(self, child: Child) -> bool:
         """Show what is there; return False at the end of the output or when nothing is there."""
