@@ -1,7 +1,14 @@
-"""Row locks, and the only place that takes them. Order: shard, bids by id, wallets by id."""
+"""Row locks, and the only place that takes them.
+
+Order: shard, bids by id, rentals by id, servers, wallets by id.
+"""
+
+from collections.abc import Collection
+
+from django.db.models import QuerySet
 
 from marketplace.accounts.models import Organisation
-from marketplace.models import Server, Shard
+from marketplace.models import Rental, Server, Shard
 
 
 def lock_shard(*, shard_id: int) -> Shard:
@@ -24,3 +31,29 @@ def lock_server(*, server_id: int, organisation_id: int) -> Server:
     """
     servers = Server.objects.select_for_update(of=("self",), no_key=True)
     return servers.select_related("organisation").get(pk=server_id, organisation_id=organisation_id)
+
+
+def lock_rental(*, rental_id: int) -> Rental | None:
+    """Be the only one to change a rental until the transaction ends; None when there is none."""
+    return _whole_rentals().filter(pk=rental_id).first()
+
+
+def claim_rentals(*, due: QuerySet[Rental], ids: Collection[int]) -> list[Rental]:
+    """Lock those of ``ids`` that are still due and that nobody works on, in order of their ids."""
+    claimed = _lock_rows(due.filter(pk__in=ids), skip_locked=True)
+    return list(claimed.select_related("fill__bid", "server").order_by("pk"))
+
+
+def claim_rental(*, rental_id: int) -> Rental | None:
+    """Lock a rental unless somebody works on it."""
+    found = claim_rentals(due=Rental.objects.all(), ids=[rental_id])
+    return found[0] if found else None
+
+
+def _whole_rentals() -> QuerySet[Rental]:
+    return _lock_rows(Rental.objects.all(), skip_locked=False).select_related("fill__bid", "server")
+
+
+def _lock_rows(rentals: QuerySet[Rental], *, skip_locked: bool) -> QuerySet[Rental]:
+    # Without the key's lock, and of the rental alone: rows that point at it can still be written.
+    return rentals.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)

@@ -1,5 +1,7 @@
 """What customers order, and what the exchange matched."""
 
+from datetime import datetime, timedelta
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,6 +12,12 @@ from billing.models import CURRENCIES
 from billing.money import PRICE_MAX_MICRO, PRICE_MIN_MICRO
 
 MAX_HOURS = 168
+SLOT_LENGTH = timedelta(minutes=15)
+
+
+def hold_purpose(*, bid_id: int) -> str:
+    """Return the name under which the ledger holds a bid's money."""
+    return f"bid:{bid_id}"
 
 
 class Bid(models.Model):
@@ -96,7 +104,7 @@ class Bid(models.Model):
 
     @property
     def hold_purpose(self) -> str:
-        return f"bid:{self.pk}"
+        return hold_purpose(bid_id=self.pk)
 
     @property
     def is_open(self) -> bool:
@@ -147,3 +155,11 @@ class Fill(models.Model):
 
     def __str__(self) -> str:
         return f"fill {self.pk}"
+
+    @property
+    def setup_starts_at(self) -> datetime:
+        return self.starts_at - self.setup_slots * SLOT_LENGTH
+
+    @property
+    def ends_at(self) -> datetime:
+        return self.starts_at + timedelta(hours=self.hours)

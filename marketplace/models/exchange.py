@@ -93,6 +93,18 @@ class Command(models.Model):
                 name="marketplace_command_waiting",
                 condition=Q(sequence__isnull=True),
             ),
+            # The book at a restart: the last numbered change of each server.
+            models.Index(
+                fields=["server", "-sequence"],
+                name="marketplace_command_server",
+                condition=Q(kind="change_server", sequence__isnull=False),
+            ),
+            # The book at a restart: the numbered states of the market, in order.
+            models.Index(
+                fields=["sequence"],
+                name="marketplace_command_state",
+                condition=Q(kind="set_market_state", sequence__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -143,6 +155,14 @@ class Decision(models.Model):
     reason = models.CharField(_("reason"), max_length=40)
     chosen_offer = models.ForeignKey(
         "marketplace.Offer", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    cheapest_fit = models.ForeignKey(
+        "marketplace.Offer",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text=_("The offer that would have served the bid, had its limit been high enough."),
     )
     candidates = models.JSONField(
         _("candidates"),

@@ -6,7 +6,6 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from billing.operations.topups import set_gate
-from catalog.models import GpuModel
 from marketplace.accounts.operations.audit import record_act
 from marketplace.models import Command, MarketState
 from marketplace.operations.commands import submit_command
@@ -47,7 +46,7 @@ def set_market_state(
         defaults={"state": state, "reason": reason, "changed_by_id": staff_id, "changed_at": now},
     )
     if gpu_model_id is None:
-        set_gate(is_open=state != MarketState.State.PRELAUNCH)
+        set_gate(is_open=state != MarketState.State.PRELAUNCH, now=now)
     _tell_exchange(row, staff_id=staff_id, now=now)
     return row
 
@@ -64,8 +63,7 @@ def _check(state: MarketState.State, *, reason: str, row: MarketState | None) ->
 
 
 def _tell_exchange(row: MarketState, *, staff_id: int, now: datetime) -> None:
-    model = GpuModel.objects.filter(pk=row.gpu_model_id).first()
-    slug = model.slug if model else None
+    slug = row.gpu_model.slug if row.gpu_model else None
     submit_command(
         kind=Command.Kind.SET_MARKET_STATE,
         actor_id=staff_id,

@@ -187,7 +187,7 @@ def _check_windows(terms: OfferTerms, *, server: Server, now: datetime) -> None:
         )
 
 
-def _submit(  # noqa: PLR0913  the facts of a command
+def _submit(
     offer: Offer,
     *,
     kind: Command.Kind,

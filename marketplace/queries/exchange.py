@@ -2,7 +2,7 @@
 
 from django.db.models import Max, Q
 
-from billing.models import TopUp
+from billing.models import Account, TopUp
 from marketplace.models import Bid, MarketState, Seller, Server
 
 # The largest machine that a server row may describe.
@@ -37,3 +37,11 @@ def open_bids_count(*, organisation_id: int) -> int:
 def has_topped_up(*, organisation_id: int) -> bool:
     """Say whether a payment of this organisation has ever arrived."""
     return TopUp.objects.filter(organisation_id=organisation_id, state=TopUp.State.PAID).exists()
+
+
+def free_minor(*, organisation_id: int, currency: str) -> int:
+    """Return the free balance of a wallet, zero while there is none."""
+    wallet = Account.objects.filter(
+        kind=Account.Kind.WALLET, organisation_id=organisation_id, currency=currency
+    ).first()
+    return wallet.free_minor if wallet else 0
