@@ -60,6 +60,8 @@ class StripeDouble:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    # The default of five lets a burst of calls wait a second for its next try to connect.
+    request_queue_size = 128
     parts: Parts
 
 

@@ -9,17 +9,18 @@ from typing import Any
 
 
 class Receiver:
-    """What came in. ``statuses`` are the answers to give, one after the other; then 200."""
+    """What came in. ``statuses`` are the answers to give, one after the other; then 200.
+
+    A ``gate`` holds every request until as many are inside as it says.
+    """
 
     def __init__(self) -> None:
         self.url = ""
         self.statuses: list[int] = []
         self.bodies: list[bytes] = []
         self.signatures: list[str] = []
-        self.most_at_once = 0
         self._lock = threading.Lock()
-        self._open = 0
-        self.wait_for: threading.Event | None = None
+        self.gate: threading.Barrier | None = None
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -31,15 +32,11 @@ class Receiver:
 
     def take(self, *, body: bytes, signature: str) -> int:
         with self._lock:
-            self._open += 1
-            self.most_at_once = max(self.most_at_once, self._open)
             self.bodies.append(body)
             self.signatures.append(signature)
             status = self.statuses.pop(0) if self.statuses else 200
-        if self.wait_for is not None:
-            self.wait_for.wait(timeout=5)
-        with self._lock:
-            self._open -= 1
+        if self.gate is not None:
+            self.gate.wait(timeout=10)
         return status
 
 
@@ -57,7 +54,10 @@ def running_receiver() -> Iterator[Receiver]:
         def log_message(self, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 64
+
+    server = Server(("127.0.0.1", 0), Handler)
     receiver.url = f"http://127.0.0.1:{server.server_port}/webhooks/stripe/"
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.05), daemon=True)
     thread.start()
