@@ -4,7 +4,6 @@ A positive amount is what we owe or earned, a negative one what we own or spent;
 act sum to zero in each currency. Legs of nothing are left out: the ledger refuses them.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -106,7 +105,3 @@ def hour_credit_legs(*, parties: HourParties, tally: Tally) -> tuple[Leg, ...]:
 def _balanced(*legs: Leg) -> tuple[Leg, ...]:
     assert sum(leg.amount_minor for leg in legs) == 0
     return tuple(leg for leg in legs if leg.amount_minor != 0)
-
-
-def accounts_of(legs: Iterable[Leg]) -> set[AccountRef]:
-    return {leg.account for leg in legs}

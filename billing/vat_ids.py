@@ -56,8 +56,20 @@ def normalise_vat_id(text: str, *, country: str) -> str:
         Another country's prefix, or not the country's form. A country without forms has no number.
     """
     prefix = PREFIXES.get(country, country)
-    number = text.translate(_FILLERS).upper().removeprefix(prefix)
-    form = _FORMS.get(prefix)
-    if form is None or re.fullmatch(form, number, flags=re.ASCII) is None:
+    typed = text.translate(_FILLERS).upper()
+    if prefix not in _FORMS or _is_whole_number_of_another(typed, prefix=prefix):
+        raise VatIdMalformed(text)
+    number = typed.removeprefix(prefix)
+    if not _has_form(number, prefix=prefix):
         raise VatIdMalformed(text)
     return prefix + number
+
+
+def _is_whole_number_of_another(typed: str, *, prefix: str) -> bool:
+    """Tell whether a number names another country: DE123456789 must not become French."""
+    other = typed[:2]
+    return other != prefix and other in _FORMS and _has_form(typed[2:], prefix=other)
+
+
+def _has_form(number: str, *, prefix: str) -> bool:
+    return re.fullmatch(_FORMS[prefix], number, flags=re.ASCII) is not None

@@ -1,5 +1,7 @@
-"""Addresses."""
+"""Addresses that other machines call: no language in them."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from billing import webhooks
+
+urlpatterns = [path("stripe/", webhooks.stripe, name="stripe-webhook")]

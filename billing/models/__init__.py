@@ -1,5 +1,5 @@
 from billing.models.ledger import CURRENCIES, Account, Hold, HoldMove, Journal, Posting
-from billing.models.payments import StripeEvent, TopUp, TopUpGate
+from billing.models.payments import StripeCursor, StripeEvent, TopUp, TopUpGate
 from billing.models.profiles import BillingProfile
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "HoldMove",
     "Journal",
     "Posting",
+    "StripeCursor",
     "StripeEvent",
     "TopUp",
     "TopUpGate",

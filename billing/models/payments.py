@@ -115,3 +115,20 @@ class TopUpGate(models.Model):
 
     def __str__(self) -> str:
         return "open" if self.is_open else "closed"
+
+
+class StripeCursor(models.Model):
+    """Up to where Stripe's list of events was read, in Stripe's own time. One row."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    seen_until = models.DateTimeField(_("read up to"))
+
+    class Meta:
+        verbose_name = _("cursor of Stripe events")
+        verbose_name_plural = _("cursor of Stripe events")
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="billing_stripe_cursor_one_row"),
+        ]
+
+    def __str__(self) -> str:
+        return self.seen_until.isoformat()

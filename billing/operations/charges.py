@@ -15,6 +15,7 @@ from billing.operations.holds import Move, capture, record_moves
 from billing.operations.journals import (
     Act,
     KeyReused,
+    accounts_of,
     open_ledger,
     write_journals,
     written_journals,
@@ -96,7 +97,7 @@ def charge_hours(*, charges: Sequence[HourCharge]) -> dict[str, int]:
     acts = _acts_by_key([_charge_act(c, holds[c.hold_purpose]) for c in charges])
     if not acts:
         return {}
-    ledger = open_ledger(acts=list(acts.values()))
+    ledger = open_ledger(refs=accounts_of(acts.values()))
     standing = written_journals(acts=list(acts.values()))
     fresh = [charge for charge in charges if charge.key in acts.keys() - standing.keys()]
     if not fresh:
@@ -124,7 +125,7 @@ def credit_hours(*, credits: Sequence[HourCredit]) -> dict[str, int]:  # noqa: A
     acts = list(_acts_by_key([_credit_act(credit) for credit in credits]).values())
     if not acts:
         return {}
-    ledger = open_ledger(acts=acts)
+    ledger = open_ledger(refs=accounts_of(acts))
     standing = written_journals(acts=acts)
     fresh = [act for act in acts if act.key not in standing]
     return standing | write_journals(acts=fresh, ledger=ledger)

@@ -1,7 +1,7 @@
 """Write journals and their postings, many at once, each key once."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -56,17 +56,24 @@ class Ledger:
     def id_of(self, ref: AccountRef) -> int:
         return self.ids[ref.code]
 
+    def balance_minor(self, ref: AccountRef) -> int:
+        """Return an owner's balance, as it is under the lock."""
+        return self.locked[self.id_of(ref)].posted_minor
 
-def open_ledger(*, acts: Sequence[Act], also: Collection[int] = ()) -> Ledger:
-    """Find the acts' accounts and lock, in the order of their ids, those with an owner.
 
-    ``also`` are ids of further accounts to lock. The postings' trigger updates owners' balances in
-    no particular order, so they must all be locked before.
+def open_ledger(*, refs: Collection[AccountRef]) -> Ledger:
+    """Find the accounts and lock, in the order of their ids, those with an owner.
+
+    The postings' trigger updates owners' balances in no particular order, so they must all be
+    locked before.
     """
-    refs = {leg.account for act in acts for leg in act.legs}
     ids = account_ids(refs=refs)
     owned = {ids[ref.code] for ref in refs if ref.keeps_balance}
-    return Ledger(ids=ids, locked=lock_accounts(ids=owned | set(also)))
+    return Ledger(ids=ids, locked=lock_accounts(ids=owned))
+
+
+def accounts_of(acts: Iterable[Act]) -> set[AccountRef]:
+    return {leg.account for act in acts for leg in act.legs}
 
 
 def written_journals(*, acts: Sequence[Act]) -> dict[str, int]:
