@@ -19,7 +19,7 @@ SETTINGS_ONLY := env \
 	REDIS_URL='redis://localhost:1/0' \
 	DJANGO_SETTINGS_MODULE=config.settings.test
 # What production must be told; the values only have the right shape.
-PRODUCTION_ONLY := env \
+PRODUCTION_ONLY := env -u DJANGO_ALLOW_ASYNC_UNSAFE \
 	SECRET_KEY=a-made-up-key-of-sufficient-length-for-the-check-0123456789 \
 	DATABASE_URL='postgresql://app@/market?host=/nowhere' \
 	MIGRATE_DATABASE_URL='postgresql://owner@/market?host=/nowhere' \
@@ -64,10 +64,16 @@ test-fast: setup-test ## The tests that need no database
 test-long: setup-test ## The long tests: many property examples, kills, races
 	@$(STACK) run -- $(MAKE) build-here pytest-long-here
 
-.PHONY: lint types contracts templates compose deploy-check
+.PHONY: format lint types contracts templates compose deploy-check
+TEMPLATES := find templates -name '*.html' -print0 | xargs -0 -r
+
+format: setup-test ## Bring code and templates into their format
+	@$(BIN)/ruff format .
+	@$(TEMPLATES) $(BIN)/djade --target-version 5.2 || true
+
 lint: setup-test ## Style and format of the code
 	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check --quiet . || { echo 'run: .venv/bin/ruff format .' >&2; exit 1; }
+	@$(BIN)/ruff format --check --quiet . || { echo 'run: make format' >&2; exit 1; }
 
 types: setup-test ## Types
 	@$(SETTINGS_ONLY) $(BIN)/mypy .
@@ -76,7 +82,7 @@ contracts: setup-test ## Who may import whom
 	@$(SETTINGS_ONLY) $(BIN)/lint-imports
 
 templates: setup-test ## Format and lint of the templates
-	@find templates -name '*.html' -print0 | xargs -0 -r $(BIN)/djade --target-version 5.2 --check
+	@$(TEMPLATES) $(BIN)/djade --target-version 5.2 --check || { echo 'run: make format' >&2; exit 1; }
 	@$(BIN)/djlint templates --lint --profile=django --quiet
 
 compose: setup-test ## Shape of docker-compose.yml

@@ -98,7 +98,8 @@ def running_demo(state: Path, *, port: int) -> Iterator[Demo]:
 @pytest.fixture
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+        port: int = listener.getsockname()[1]
+        return port
 
 
 def processes_of(state: Path) -> list[str]:

@@ -55,7 +55,9 @@ class TestDoor:
                 connection = await asyncssh.connect(
                     "127.0.0.1", port, username="guest", client_keys=[key], known_hosts=None
                 )
-                seen.append(connection.get_server_host_key().get_fingerprint())
+                shown = connection.get_server_host_key()
+                assert shown is not None
+                seen.append(shown.get_fingerprint())
                 return connection
 
             async with await connect(customer) as connection:
