@@ -43,9 +43,9 @@ def write_mail(*, to: str, language: str, template: str, context: Mapping[str, o
     message.send()
 
 
-def html_form(*, subject: str, text: str, code: str = "") -> str:
-    """Return a mail's text as a simple page; ``code`` is set in large type."""
-    page = {"subject": subject, "text": text, "code": code, "site_name": settings.SITE_NAME}
+def html_form(*, subject: str, text: str) -> str:
+    """Return a mail's text as a simple page."""
+    page = {"subject": subject, "text": text, "site_name": settings.SITE_NAME}
     return render_to_string("emails/account.html", page)
 
 
