@@ -1,0 +1,39 @@
+"""Short sweeps over rows. A message is only a bell: lost or repeated, it changes nothing."""
+
+from celery import current_app, shared_task
+from celery.signals import worker_ready
+
+from marketplace.accounts.clock import now
+from marketplace.bell import answer_bell
+from marketplace.operations.matching import match_shard
+
+# Ten thousand commands in one task; what is left then waits for the next sweep, seconds later.
+MAX_BATCHES = 20
+SWEEPS_AT_START = (
+    "marketplace.tasks.match_shards",
+    "marketplace.tasks.sweep_rentals",
+    "marketplace.tasks.charge_hours",
+    "marketplace.tasks.probe_rentals",
+)
+
+
+@worker_ready.connect
+def sweep_at_start(**_facts: object) -> None:
+    """Ask for every sweep when a worker becomes ready: what a dead one left must not wait."""
+    for name in SWEEPS_AT_START:
+        current_app.send_task(name)
+
+
+@shared_task(
+    name="marketplace.tasks.match_shards",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=50,
+    time_limit=60,
+)
+def match_shards(**_later_arguments: object) -> None:
+    """Match what waits. Safe to run twice, at once and at any time."""
+    answer_bell()
+    for _batch in range(MAX_BATCHES):
+        if not match_shard(now=now).has_more:
+            return
