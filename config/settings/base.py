@@ -150,6 +150,7 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
 ACCOUNT_SESSION_REMEMBER = True
 # Proxies in front that are ours: rate limits by address look behind them, and no further.
 ALLAUTH_TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", default=0)
@@ -229,6 +230,7 @@ TOP_UP_MAX_MINOR = 5_000_00
 PROBE_ALLOW_PRIVATE = env_bool("PROBE_ALLOW_PRIVATE", default=False)
 DEMO_SSH_HOST = env_str("DEMO_SSH_HOST", default="127.0.0.1")
 DEMO_SSH_PORT = env_int("DEMO_SSH_PORT", default=0)
+DEMO_SSH_FINGERPRINT = env_str("DEMO_SSH_FINGERPRINT", default="")
 
 # --- Celery: a message is only a bell; the rows are the work ---------------------------------
 CELERY_BROKER_URL = REDIS_URL
