@@ -1,0 +1,24 @@
+"""Pages that follow a state: the whole page, or only its live part with an ETag."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+# The query that asks for the live part alone.
+PART = "part"
+
+
+def live_fragment(
+    request: HttpRequest, *, page: str, fragment: str, context: Mapping[str, object]
+) -> HttpResponse:
+    """Render ``page``; for ``?part=live`` render ``fragment`` alone, or 304 when it is unchanged."""
+    if request.GET.get(PART) != "live":
+        return render(request, page, {**context, "fragment": fragment})
+    body = render_to_string(fragment, dict(context), request)
+    etag = f'"{sha256(body.encode()).hexdigest()[:32]}"'
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponseNotModified(headers={"ETag": etag})
+    return HttpResponse(body, headers={"ETag": etag, "Cache-Control": "private, no-cache"})
