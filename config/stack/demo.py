@@ -170,7 +170,7 @@ def _add_addresses(environment: dict[str, str], addresses: Addresses) -> None:
     )
     if addresses.double_port is not None:
         double = f"http://{LOOPBACK}:{addresses.double_port}"
-        environment["STRIPE_API_BASE"] = environment["STRIPE_DOUBLE_URL"] = double
+        environment["STRIPE_API_BASE"] = double
         environment["STRIPE_SECRET_KEY"] = "sk_test_double"  # noqa: S105 -- the double takes any
         environment["STRIPE_WEBHOOK_SECRET"] = "whsec_double"  # noqa: S105 -- shared with the double
 
