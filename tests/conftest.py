@@ -66,6 +66,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker) -> None:
         ensure_reference_rows()
 
 
+@pytest.fixture(autouse=True)
+def _mails_are_rows(settings: object) -> None:
+    """Keep the site's own mail backend, which Django's test runner replaces."""
+    settings.EMAIL_BACKEND = "marketplace.accounts.mail.RowBackend"
+
+
 @pytest.fixture
 def check_deferred_rules() -> Iterator[None]:
     """Fire the deferred constraints at the end of a test that rolls back."""

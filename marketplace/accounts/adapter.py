@@ -43,9 +43,12 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """Go on in the person's own language."""
-        assert isinstance(request.user, User)
-        with override(request.user.language):
+        user = request.user
+        with override(user.language if isinstance(user, User) else page_language()):
             return page_or(settings.LOGIN_REDIRECT_URL, reverse("accounts:profile"))
+
+    def get_signup_redirect_url(self, request: HttpRequest) -> str:
+        return self.get_login_redirect_url(request)
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
         return page_or(settings.LOGOUT_REDIRECT_URL, reverse("account_login"))
