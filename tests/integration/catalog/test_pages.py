@@ -283,5 +283,16 @@ class TestEveryPage:
 
         assert (f'data-theme="{cookie}"' in html) is mark
 
+    @pytest.mark.parametrize("language", ["en", "fr"])
+    def test_a_missing_page_keeps_the_frame_and_the_language(
+        self, client: Client, db: None, language: str
+    ) -> None:
+        response = client.get(f"/{language}/nowhere/")
+
+        words = {"en": "This page does not exist", "fr": "Cette page n’existe pas"}
+        assert response.status_code == 404
+        assert words[language] in response.content.decode()
+        assert f'href="/{language}/gpu' in response.content.decode()
+
     def test_a_page_is_read_only(self, client: Client, catalogue: None) -> None:
         assert client.post(ENGLISH).status_code == 405

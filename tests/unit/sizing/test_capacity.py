@@ -1,5 +1,8 @@
 """The indicative-capacity rule against its published table, and its promises."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,3 +70,18 @@ def test_a_leaner_method_never_holds_less(memory_bytes: int) -> None:
     )
 
     assert qlora >= lora16 >= full
+
+
+def test_the_published_explanation_shows_the_same_table() -> None:
+    page = Path(__file__).parents[3] / "docs" / "algorithms" / "sizing.md"
+    rows = re.findall(
+        r"^\| ([a-z0-9-]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page.read_text(), re.MULTILINE
+    )
+
+    explained = [(slug, *map(int, numbers)) for slug, *numbers in rows]
+
+    computed = [
+        indicative_capacity(slug=slug, memory_gb=all_cards()[slug].memory_gb)
+        for slug, _, _ in PUBLISHED
+    ]
+    assert explained == [(c.slug, c.memory_gb, c.qlora_b, c.lora16_b, c.full_b) for c in computed]
