@@ -1,7 +1,8 @@
 """Orders for the book's example tests: say only what the test is about."""
 
+from typing import Any
+
 from marketplace.book.matching import Book
-from marketplace.book.outcomes import Outcome
 from marketplace.book.types import (
     Bid,
     Clock,
@@ -27,7 +28,10 @@ def slot(time: str) -> int:
 
 
 class Market:
-    """A book that numbers what it is told. Order ids are sequence numbers."""
+    """A book that numbers what it is told. Order ids are sequence numbers.
+
+    Answers are not typed: a test says which outcome it expects by using it.
+    """
 
     def __init__(self, now: str = "14:30") -> None:
         self.book = Book(now_seconds=at(now))
@@ -36,28 +40,33 @@ class Market:
     def next_sequence(self) -> int:
         return self.book.last_sequence + 1
 
-    def server(self, number: int, **attributes) -> list[Outcome]:
-        server = Server(**{"id": number, "capacity": 8, "setup_slots": 1, **attributes})
-        return self.book.apply(ServerChanged(sequence=self.next_sequence, server=server))
+    def tell(self, kind: Any, **values) -> list[Any]:
+        """Apply an event of this kind."""
+        return list(self.book.apply(kind(sequence=self.next_sequence, **values)))
 
-    def clock(self, now: str) -> list[Outcome]:
-        return self.book.apply(Clock(sequence=self.next_sequence, now_seconds=at(now)))
+    def server(self, number: int, **attributes) -> list[Any]:
+        defaults: dict[str, Any] = {"id": number, "capacity": 8, "setup_slots": 1}
+        server = Server(**{**defaults, **attributes})
+        return self.tell(ServerChanged, server=server)
 
-    def offer(self, server_id: int, **attributes) -> list[Outcome]:
+    def clock(self, now: str) -> list[Any]:
+        return self.tell(Clock, now_seconds=at(now))
+
+    def offer(self, server_id: int, **attributes) -> list[Any]:
         """Place an offer; its server is added when the book does not know it."""
         known = {server.id for server in self.book.snapshot().servers}
         if server_id not in known:
             self.server(server_id)
         offer = new_offer(self.next_sequence, server_id=server_id, **attributes)
-        return self.book.apply(PlaceOffer(sequence=offer.sequence, offer=offer))
+        return self.tell(PlaceOffer, offer=offer)
 
-    def bid(self, **attributes) -> Outcome:
+    def bid(self, **attributes) -> Any:
         bid = self.new_bid(**attributes)
-        (answer,) = self.book.apply(PlaceBid(sequence=bid.sequence, bid=bid))
+        (answer,) = self.tell(PlaceBid, bid=bid)
         return answer
 
     def new_bid(self, **attributes) -> Bid:
-        defaults = {
+        defaults: dict[str, Any] = {
             "id": self.next_sequence,
             "sequence": self.next_sequence,
             "buyer_group": 1,
@@ -75,7 +84,7 @@ class Market:
 
 
 def new_offer(sequence: int, **attributes) -> Offer:
-    defaults = {
+    defaults: dict[str, Any] = {
         "id": sequence,
         "sequence": sequence,
         "seller_group": 2,

@@ -172,34 +172,29 @@ class Player:
         return event, outcomes
 
     def number(self, step: Event) -> Event | None:
-        if isinstance(step, PlaceBid | PlaceOffer | Release):
-            return self._number_with_content(step, len(self.log) + 1)
-        return replace(step, sequence=len(self.log) + 1, **self._absolute(step))
-
-    def _absolute(self, step: Event) -> dict[str, int]:
-        match step:
-            case Clock():
-                return {"now_seconds": self.book.now_seconds + step.now_seconds}
-            case CancelBid():
-                return {"bid_id": self._nth(PlaceBid, step.bid_id)}
-            case WithdrawOffer():
-                return {"offer_id": self._nth(PlaceOffer, step.offer_id)}
-            case _:
-                return {}
-
-    def _number_with_content(
-        self, step: PlaceBid | PlaceOffer | Release, sequence: int
-    ) -> Event | None:
-        now_slot = slot_of(self.book.now_seconds)
+        """Make the step absolute: the next sequence, real ids, slots and times."""
+        sequence = len(self.log) + 1
         match step:
             case PlaceBid():
-                return self._number_bid(step.bid, sequence, now_slot)
+                return self.number_bid(step.bid)
             case PlaceOffer():
-                return self._number_offer(step.offer, sequence, now_slot)
+                return self.number_offer(step.offer)
             case Release():
                 return self._number_release(step, sequence)
+            case Clock():
+                now_seconds = self.book.now_seconds + step.now_seconds
+                return replace(step, sequence=sequence, now_seconds=now_seconds)
+            case CancelBid():
+                return replace(step, sequence=sequence, bid_id=self._nth(PlaceBid, step.bid_id))
+            case WithdrawOffer():
+                offer_id = self._nth(PlaceOffer, step.offer_id)
+                return replace(step, sequence=sequence, offer_id=offer_id)
+            case _:
+                return replace(step, sequence=sequence)
 
-    def _number_bid(self, bid: Bid, sequence: int, now_slot: int) -> PlaceBid:
+    def number_bid(self, bid: Bid) -> PlaceBid:
+        sequence = len(self.log) + 1
+        now_slot = slot_of(self.book.now_seconds)
         bid = replace(
             bid,
             id=sequence,
@@ -210,7 +205,9 @@ class Player:
         )
         return PlaceBid(sequence=sequence, bid=bid)
 
-    def _number_offer(self, offer: Offer, sequence: int, now_slot: int) -> PlaceOffer:
+    def number_offer(self, offer: Offer) -> PlaceOffer:
+        sequence = len(self.log) + 1
+        now_slot = slot_of(self.book.now_seconds)
         free_servers = [number for number in SERVER_IDS if number not in self.listed_servers()]
         server_id = offer.server_id
         if free_servers:

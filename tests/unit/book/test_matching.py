@@ -90,14 +90,12 @@ def test_a_waiting_bid_served_by_hours_that_come_back_pays_the_earlier_ask():
     waiting = market.bid(limit_micro=600_000)
     market.clock("14:31")
 
-    (filled,) = market.book.apply(
-        Release(
-            sequence=market.next_sequence,
-            server_id=1,
-            from_slot=slot("14:30"),
-            to_slot=slot("15:45"),
-            gpus=8,
-        )
+    (filled,) = market.tell(
+        Release,
+        server_id=1,
+        from_slot=slot("14:30"),
+        to_slot=slot("15:45"),
+        gpus=8,
     )
 
     assert isinstance(waiting, Rested)
@@ -253,15 +251,15 @@ def test_a_halted_model_lets_bids_wait_and_cancel_and_serves_them_in_order_on_re
     market = Market()
     market.offer(1, windows=((slot("14:30"), slot("15:45")),))
     market.offer(2, gpu_model="l4")
-    market.book.apply(Halt(sequence=market.next_sequence, gpu_model="h100-sxm"))
+    market.tell(Halt, gpu_model="h100-sxm")
 
     low, high, cancelled = (market.bid(gpus=8, limit_micro=n * 10**6) for n in (1, 2, 3))
     refused = market.bid(is_buy_now=True)
     other_model = market.bid(gpu_model="l4")
-    cancel = CancelBid(sequence=market.next_sequence, bid_id=cancelled.bid_id)
-    assert market.book.apply(cancel) == [Cancelled(bid_id=cancelled.bid_id)]
-    (filled,) = market.book.apply(Reopen(sequence=market.next_sequence, gpu_model="h100-sxm"))
+    cancelling = market.tell(CancelBid, bid_id=cancelled.bid_id)
+    (filled,) = market.tell(Reopen, gpu_model="h100-sxm")
 
+    assert cancelling == [Cancelled(bid_id=cancelled.bid_id)]
     assert low.decision.reason == Reason.HALTED
     assert refused.reason == Reason.HALTED
     assert isinstance(other_model, Filled)
@@ -272,11 +270,11 @@ def test_a_general_halt_and_a_halt_of_a_model_are_lifted_apart():
     market = Market()
     market.offer(1)
     for gpu_model in (None, "h100-sxm"):
-        market.book.apply(Halt(sequence=market.next_sequence, gpu_model=gpu_model))
+        market.tell(Halt, gpu_model=gpu_model)
     waiting = market.bid()
 
-    general = market.book.apply(Reopen(sequence=market.next_sequence))
-    (filled,) = market.book.apply(Reopen(sequence=market.next_sequence, gpu_model="h100-sxm"))
+    general = market.tell(Reopen)
+    (filled,) = market.tell(Reopen, gpu_model="h100-sxm")
 
     assert general == []
     assert filled.fill.bid_id == waiting.bid_id
@@ -285,7 +283,7 @@ def test_a_general_halt_and_a_halt_of_a_model_are_lifted_apart():
 def test_a_halted_market_serves_nothing_to_a_new_offer_and_quotes_nothing():
     market = Market()
     market.bid()
-    market.book.apply(Halt(sequence=market.next_sequence))
+    market.tell(Halt)
 
     outcomes = market.offer(1)
 
@@ -312,7 +310,7 @@ def test_a_withdrawn_offer_serves_nobody_and_cannot_be_withdrawn_twice():
     market.offer(1)
 
     def withdraw():
-        return market.book.apply(WithdrawOffer(sequence=market.next_sequence, offer_id=2))
+        return market.tell(WithdrawOffer, offer_id=2)
 
     assert withdraw() == [Withdrawn(offer_id=2)]
     assert withdraw() == [NotOpen(offer_id=2)]
@@ -325,9 +323,7 @@ def test_cancelling_a_filled_bid_changes_nothing():
     filled = market.bid()
     before = market.book.used_counts(1)
 
-    outcomes = market.book.apply(
-        CancelBid(sequence=market.next_sequence, bid_id=filled.fill.bid_id)
-    )
+    outcomes = market.tell(CancelBid, bid_id=filled.fill.bid_id)
 
     assert outcomes == [NotOpen(bid_id=filled.fill.bid_id)]
     assert market.book.used_counts(1) == before
@@ -340,7 +336,7 @@ def test_an_offer_is_refused_without_its_server_beside_another_or_when_it_is_ove
 
     def place(server_id: int, **attributes):
         offer = new_offer(market.next_sequence, server_id=server_id, **attributes)
-        (outcome,) = market.book.apply(PlaceOffer(sequence=offer.sequence, offer=offer))
+        (outcome,) = market.tell(PlaceOffer, offer=offer)
         return outcome
 
     over = ((slot("14:00"), slot("14:30")),)
@@ -405,7 +401,7 @@ def test_a_buy_now_waits_for_the_set_up_slots_of_the_quoted_start():
 
     best = market.book.best_price(gpu_model="h100-sxm", currency="EUR", gpus=1)
 
-    assert best.start_slot == slot("16:00")
+    assert best == BestPrice(ask_micro=500_000, start_slot=slot("16:00"), offer_id=2)
 
 
 def test_a_preview_ignores_the_bids_own_sequence_and_placing_time():
@@ -415,6 +411,7 @@ def test_a_preview_ignores_the_bids_own_sequence_and_placing_time():
 
     previewed = market.book.preview(bid)
 
+    assert isinstance(previewed, Filled)
     assert previewed.fill.customer_price_micro == 500_000
     assert market.book.used_counts(1) == {}
 

@@ -38,7 +38,7 @@ SERVERS = (
     Server(id=2, capacity=8, setup_slots=1),
     Server(id=3, capacity=8, setup_slots=1),
 )
-PLAIN_WORDS = {
+PLAIN_WORDS: dict[type, str] = {
     Listed: "listed",
     Withdrawn: "withdrawn",
     Cancelled: "cancelled",
@@ -62,9 +62,9 @@ class Row:
     def sequence(self) -> int:
         return 10 + 2 * self.number
 
-    def noted(self, word: str) -> str | None:
+    def noted(self, word: str, default: str = "") -> str:
         found = re.search(rf"{word} (\S+)", self.note)
-        return found[1] if found else None
+        return found[1] if found else default
 
 
 def test_the_worked_example_of_the_document_is_what_the_book_does():
@@ -136,7 +136,7 @@ def bid_of(row: Row) -> Bid:
         limit_micro=micro(row.price),
         currency="EUR",
         earliest_start=slot_of(seconds(row.time)),
-        latest_start=slot_of(seconds(row.noted("until") or "18:00")),
+        latest_start=slot_of(seconds(row.noted("until", "18:00"))),
         is_buy_now=row.event == "buy now",
         placed_at=seconds(row.time),
     )

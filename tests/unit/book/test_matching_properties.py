@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,10 +214,10 @@ def test_used_slots_are_those_of_fills_less_releases(stream):
 
 
 def shuffled(snapshot: Snapshot, randomly) -> Snapshot:
-    rows = {name: list(getattr(snapshot, name)) for name in ("servers", "offers", "bids")}
-    for values in rows.values():
+    rows: list[list[Any]] = [list(snapshot.servers), list(snapshot.offers), list(snapshot.bids)]
+    for values in rows:
         randomly.shuffle(values)
-    return replace(snapshot, **rows)
+    return replace(snapshot, servers=rows[0], offers=rows[1], bids=rows[2])
 
 
 @given(streams, st.sets(st.integers(0, 26)), st.randoms(use_true_random=False))
@@ -238,7 +239,7 @@ def test_a_replay_restarted_anywhere_gives_the_same_outcomes_and_book(stream, re
 def test_a_preview_is_what_placing_the_bid_does_and_changes_nothing(stream, bid):
     player = play(stream)
     before = player.book.snapshot()
-    bid = player.number(PlaceBid(sequence=0, bid=bid)).bid
+    bid = player.number_bid(bid).bid
 
     previewed = player.book.preview(bid)
 
@@ -249,7 +250,7 @@ def test_a_preview_is_what_placing_the_bid_does_and_changes_nothing(stream, bid)
     assert [without_sequence(previewed)] == [without_sequence(answer) for answer in placed]
 
 
-def without_sequence(answer: Outcome) -> Outcome:
+def without_sequence(answer: Any) -> Any:
     answer = replace(answer, decision=replace(answer.decision, sequence=0))
     if isinstance(answer, Filled):
         return replace(answer, fill=replace(answer.fill, sequence=0))
@@ -314,8 +315,8 @@ def assert_buyable(book: Book, best, *, gpus: int, hours: int) -> None:
 @given(streams, bids, offers)
 def test_one_more_offer_never_worsens_the_price_of_an_arriving_bid(stream, bid, offer):
     player = play(stream)
-    placed = player.number(PlaceBid(sequence=0, bid=bid)).bid
-    listed = player.number(PlaceOffer(sequence=0, offer=replace(offer, server_id=4))).offer
+    placed = player.number_bid(bid).bid
+    listed = replace(player.number_offer(offer).offer, server_id=4)
     snapshot = player.book.snapshot()
     wider = Book.restore(
         replace(
@@ -373,7 +374,9 @@ def test_one_gpu_for_one_hour_trades_as_in_an_ordinary_price_time_book(orders):
 
 
 def ordinary_trades(orders: list[tuple[bool, int]]) -> list[tuple[int, int, int]]:
-    resting_bids, resting_offers, trades = [], [], []
+    resting_bids: list[tuple[int, int]] = []
+    resting_offers: list[tuple[int, int]] = []
+    trades = []
     for number, (is_bid, price) in enumerate(orders, start=1):
         if is_bid and resting_offers and min(resting_offers)[0] <= price:
             ask, offer = min(resting_offers)
