@@ -113,7 +113,7 @@ def _store(terms: OfferTerms, *, server: Server, now: datetime) -> Offer:
         gpu_model_id=server.gpu_model_id,
         group_id=related_group_id(organisation_id=server.organisation_id),
         ask_price_micro=terms.ask_price_micro,
-        currency=terms.currency.value,
+        currency=str(terms.currency),
         min_gpus=terms.min_gpus,
         gpu_step=terms.gpu_step,
         min_hours=terms.min_hours,
