@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations
+from django.utils.translation import override
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.stripe_double_fixture"]
@@ -64,6 +65,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker) -> None:
 
     with django_db_blocker.unblock():
         ensure_reference_rows()
+
+
+@pytest.fixture(autouse=True)
+def _english_first() -> Iterator[None]:
+    """Forget the language that an earlier test's request left behind."""
+    with override("en"):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -136,6 +136,9 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_FORMS = {
     "signup": "marketplace.accounts.forms.SignupForm",
+    "login": "marketplace.accounts.forms.LoginForm",
+    "reset_password": "marketplace.accounts.forms.ForgottenPasswordForm",
+    "add_email": "marketplace.accounts.forms.NewAddressForm",
     "change_password": "marketplace.accounts.forms.ChangePasswordForm",
     "reset_password_from_key": "marketplace.accounts.forms.ResetPasswordForm",
 }

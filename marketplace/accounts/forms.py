@@ -9,7 +9,12 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from marketplace.accounts.models import Invitation, Membership, Organisation, SshKey, User
-from marketplace.accounts.operations.keys import KEY_LENGTH_MAX, NotAPublicKey, read_public_key
+from marketplace.accounts.operations.keys import (
+    KEY_LENGTH_MAX,
+    NotAPublicKey,
+    PrivateKeyPasted,
+    read_public_key,
+)
 
 PASSWORD_HELP = _("At least 10 characters. A few unrelated words make a strong password.")
 # How deprecated and machine zones begin: people live in the others.
@@ -21,7 +26,35 @@ class SignupForm(allauth_forms.SignupForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["email"].label = _("E-mail address")
         self.fields["password1"].help_text = PASSWORD_HELP
+        drop_placeholders(self)
+
+
+class LoginForm(allauth_forms.LoginForm):
+    """E-mail and password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("E-mail address")
+        drop_placeholders(self)
+
+
+class ForgottenPasswordForm(allauth_forms.ResetPasswordForm):
+    """The address that the code goes to."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = _("E-mail address")
+        drop_placeholders(self)
+
+
+class NewAddressForm(allauth_forms.AddEmailForm):
+    """The address that is to replace the present one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = _("E-mail address")
         drop_placeholders(self)
 
 
@@ -111,6 +144,9 @@ class SshKeyForm(forms.ModelForm[SshKey]):
         text: str = self.cleaned_data["public_key"]
         try:
             read_public_key(text)
+        except PrivateKeyPasted as error:
+            self.data = {"name": self.data.get("name", ""), "public_key": ""}  # never sent back
+            raise forms.ValidationError(error.message) from error
         except NotAPublicKey as error:
             raise forms.ValidationError(error.message) from error
         return text

@@ -27,7 +27,7 @@ SECRET = "JBSWY3DPEHPK3PXP"
 def latest_code(address: str) -> str:
     mail = Mail.objects.filter(to_address=address).order_by("-id").first()
     assert mail is not None
-    found = re.search(r"^[A-Z0-9]{3,4}-?[A-Z0-9]{3,4}$", mail.body_text, re.M)
+    found = re.search(r"^[A-Z0-9]{3,4}-?[A-Z0-9]{3,4}$", mail.body_text, re.MULTILINE)
     assert found, mail.body_text
     return found.group()
 
@@ -167,9 +167,7 @@ def test_a_forgotten_password_is_replaced_by_code(client):
     client.post(reverse("account_reset_password"), {"email": user.email})
     client.post(reverse("account_confirm_password_reset_code"), {"code": latest_code(user.email)})
     new = "another four quiet words"
-    client.post(
-        reverse("account_complete_password_reset"), {"password1": new, "password2": new}
-    )
+    client.post(reverse("account_complete_password_reset"), {"password1": new, "password2": new})
 
     user.refresh_from_db()
     assert user.check_password(new)

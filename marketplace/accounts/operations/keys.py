@@ -36,6 +36,10 @@ class NotAPublicKey(Exception):
         self.message = message
 
 
+class PrivateKeyPasted(NotAPublicKey):
+    """The text is a private key: it must not even be shown again."""
+
+
 class KeyAlreadyAdded(Exception):
     """The person has this key under some name already."""
 
@@ -116,7 +120,7 @@ def read_public_key(text: str) -> tuple[str, str]:
 
 def _refuse_what_is_no_key_line(line: str) -> None:
     if "PRIVATE KEY" in line:
-        raise NotAPublicKey(
+        raise PrivateKeyPasted(
             _(
                 "This is a private key: never paste it anywhere. It was not stored."
                 " Paste the public key, the line in the file that ends in .pub."
