@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone, translation
 
 from marketplace.models import Rental
@@ -33,7 +34,7 @@ def _send(rental: Rental, *, name: str) -> None:
             "gpus": rental.fill.gpus,
             "gpu_model": rental.server.gpu_model.name,
             "site_name": settings.SITE_NAME,
-            "site_url": settings.PUBLIC_URL,
+            "rental_url": settings.PUBLIC_URL + reverse("marketplace:rental", args=[rental.pk]),
         }
         subject = render_to_string(f"emails/{name}_subject.txt", values)
         text = render_to_string(f"emails/{name}.txt", values)

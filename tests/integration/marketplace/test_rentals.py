@@ -3,11 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from django.core import mail
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from billing.models import Hold
-from marketplace.accounts.models import AuditEntry
+from marketplace.accounts.models import AuditEntry, Mail
 from marketplace.gateways.ssh_probe import ProbeError, ProbeResult
 from marketplace.models import Command, DeliveryGap, GpuBooking, Rental
 from marketplace.operations import transitions
@@ -21,8 +20,16 @@ from marketplace.operations.rentals import (
     sweep_rentals,
 )
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import FINGERPRINT, hold_of, make_customer, sell, wallet_of
-from tests.factories import T0, ServerFactory
+from tests.builders import (
+    FINGERPRINT,
+    hold_of,
+    make_customer,
+    make_server,
+    sell,
+    seller_account_of,
+    wallet_of,
+)
+from tests.factories import T0
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_deferred_rules")]
 
@@ -82,7 +89,7 @@ def slots_given_back(rental: Rental):
 
 class TestSetup:
     def test_begins_with_the_first_set_up_slot_and_binds_the_lowest_numbers(self):
-        rental = sell(gpus=2, server=ServerFactory.create(gpu_count=4))
+        rental = sell(gpus=2, server=make_server(gpu_count=4))
 
         sweep(rental, at(-60) - timedelta(seconds=1))
         before = rental.state
@@ -94,7 +101,7 @@ class TestSetup:
         assert list(bookings) == [(0, period), (1, period)]
 
     def test_gives_two_rentals_at_once_different_gpus(self):
-        server = ServerFactory.create(gpu_count=2)
+        server = make_server(gpu_count=2)
         first, second = sell(server=server), sell(server=server, starts_at=at(60))
 
         sweep_rentals(now=at(0))
@@ -103,7 +110,7 @@ class TestSetup:
         assert numbers == {first.pk: 0, second.pk: 1}
 
     def test_gives_the_same_gpu_to_rentals_one_after_the_other(self):
-        server = ServerFactory.create(gpu_count=1)
+        server = make_server(gpu_count=1)
         sell(server=server), sell(server=server, starts_at=at(180))
 
         sweep_rentals(now=at(120))
@@ -111,8 +118,7 @@ class TestSetup:
         assert list(GpuBooking.objects.values_list("gpu_number", flat=True)) == [0, 0]
 
     def test_without_a_free_gpu_ends_the_rental_as_the_sellers_failure(self):
-        rental = sell(server=ServerFactory.create(gpu_count=1))
-        rental.server.gpu_count = 1
+        rental = sell(server=make_server(gpu_count=1))
         other = sell(server=rental.server, starts_at=at(24 * 60))
         GpuBooking.objects.create(
             server=rental.server,
@@ -174,8 +180,10 @@ class TestReadiness:
         assert rental.state == Rental.State.RUNNING
 
     def test_gives_no_free_minutes_to_who_just_left_the_server(self):
-        server, customer = ServerFactory.create(gpu_count=1), make_customer()
-        earlier = sell(server=server, customer=customer, starts_at=at(-120), hours=1)
+        server, customer = make_server(gpu_count=1), make_customer()
+        earlier = sell(
+            server=server, customer=customer, filled_at=at(-300), starts_at=at(-120), hours=1
+        )
         make_ready(earlier, at(-121))
         rental = sell(server=server, customer=customer)
         make_ready(rental, at(-10))
@@ -188,10 +196,12 @@ class TestReadiness:
         assert (rental.state, rental.access_opened_at) == ("running", at(0))
 
     def test_counts_a_rental_that_was_left_two_hours_ago_no_more(self):
-        server, customer = ServerFactory.create(gpu_count=1), make_customer()
-        earlier = sell(server=server, customer=customer, starts_at=at(-200), hours=1)
-        make_ready(earlier, at(-201))
-        sweep(earlier, at(-139))
+        server, customer = make_server(gpu_count=1), make_customer()
+        earlier = sell(
+            server=server, customer=customer, filled_at=at(-360), starts_at=at(-195), hours=1
+        )
+        make_ready(earlier, at(-196))
+        sweep(earlier, at(-134))
         rental = sell(server=server, customer=customer)
 
         make_ready(rental, at(-10))
@@ -210,11 +220,12 @@ class TestReadiness:
 
         make_ready(rental, at(-5))
 
-        (message,) = mail.outbox
-        assert message.to == ["c@example.com"]
-        assert "ssh -p 2222 gpu@127.0.0.1" in message.body
-        assert FINGERPRINT in message.body
-        assert "Europe/Paris" in message.body
+        message = Mail.objects.get()
+        assert message.to_address == "c@example.com"
+        assert "ssh -p 2222 gpu@127.0.0.1" in message.body_text
+        assert FINGERPRINT in message.body_text
+        assert "Europe/Paris" in message.body_text
+        assert f"/fr/locations/{rental.pk}/" in message.body_text
 
 
 class TestNotDelivered:
@@ -238,7 +249,7 @@ class TestNotDelivered:
         assert (rental.hours_charged, hold_of(rental).captured_minor) == (0, 0)
         assert slots_given_back(rental) == 7
         assert GpuBooking.objects.get().period == DateTimeTZRange(at(-60), at(15))
-        assert mail.outbox[0].subject == f"Rental {rental.pk} was not delivered"
+        assert Mail.objects.get().subject == f"Rental {rental.pk} was not delivered"
 
     def test_waits_for_a_check_that_is_due(self):
         rental = sell()
@@ -291,7 +302,7 @@ class TestEnd:
         assert (wallet.posted_minor, wallet.held_minor) == (0, 0)
         assert not Command.objects.filter(kind=Command.Kind.RELEASE_HOURS).exists()
         assert AuditEntry.objects.filter(action="rental.end").count() == 1
-        assert mail.outbox[-1].subject == f"Rental {rental.pk} is over"
+        assert Mail.objects.latest("pk").subject == f"Rental {rental.pk} is over"
 
     def test_is_swept_once(self):
         rental = sell(hours=1)
@@ -409,9 +420,7 @@ class TestStop:
 
         stop(rental, at(10))
 
-        seller = rental.fill.seller
-        earned = {a.posted_minor for a in seller_accounts(seller)}
-        assert earned == {45 + 40}
+        assert seller_account_of(rental).posted_minor == 45 + 40
 
     def test_gives_nothing_of_the_running_hour_back(self):
         rental = sell(hours=2)
@@ -512,9 +521,3 @@ class TestStop:
             stop(rental, T0)
 
         assert Command.objects.filter(kind=Command.Kind.RELEASE_HOURS).count() == 1
-
-
-def seller_accounts(organisation):
-    from billing.models import Account
-
-    return Account.objects.filter(organisation=organisation, kind="seller_pending")
