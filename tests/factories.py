@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import factory
+from django.db import transaction
 from factory.django import DjangoModelFactory
 
 from billing.models import Account, Journal, Posting
@@ -78,21 +79,28 @@ class ServerFactory(DjangoModelFactory):
     created_at = T0
 
 
+@transaction.atomic
 def fund_wallet(organisation, *, amount_minor: int, currency: str = "EUR") -> Account:
     """Give a wallet money by a correction against the bank, as the ledger wants it."""
     wallet = open_wallet(organisation_id=organisation.pk, currency=currency)
     bank = ledger_account(kind=Account.Kind.BANK, currency=currency)
+    post_correction((wallet, amount_minor), (bank, -amount_minor))
+    wallet.refresh_from_db()
+    return wallet
+
+
+def post_correction(*legs: tuple[Account, int]) -> Journal:
+    """Write one journal with these legs: accounts of one currency, amounts that sum to zero."""
     journal = Journal.objects.create(
         kind=Journal.Kind.CORRECTION,
-        idem_key=f"test:fund:{uuid4()}",
+        idem_key=f"test:{uuid4()}",
         fingerprint="test",
         source_type="test",
         source_id=1,
         occurred_at=T0,
     )
     Posting.objects.bulk_create(
-        Posting(journal=journal, account=a, currency=currency, amount_minor=m)
-        for a, m in ((wallet, amount_minor), (bank, -amount_minor))
+        Posting(journal=journal, account=account, currency=account.currency, amount_minor=minor)
+        for account, minor in legs
     )
-    wallet.refresh_from_db()
-    return wallet
+    return journal
