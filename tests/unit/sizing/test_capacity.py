@@ -41,10 +41,10 @@ def test_full_training_takes_sixteen_bytes_per_parameter() -> None:
 def test_rounds_down_to_a_whole_number_below_ten_and_to_five_from_ten_up() -> None:
     sizes = [
         indicative_parameters_b(memory_bytes=gb * GB, method=Method.QLORA)
-        for gb in (0, 1, 12, 13, 18, 19)
+        for gb in (0, 1, 12, 13, 14, 18, 19)
     ]
 
-    assert sizes == [0, 0, 9, 10, 10, 15]
+    assert sizes == [0, 0, 9, 10, 10, 10, 15]
 
 
 @given(memory_bytes=st.integers(0, 10**13), more_bytes=st.integers(0, 10**13))
