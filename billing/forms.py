@@ -54,7 +54,7 @@ class ProfileForm(forms.Form):
     postal_code = forms.CharField(label=_("Postal code"), max_length=16, required=False)
     city = forms.CharField(label=_("City"), max_length=80, required=False)
     vat_id = forms.CharField(
-        label=_("VAT number"),
+        label=_("VAT identification number"),
         max_length=24,
         required=False,
         help_text=_("For companies. Until we have checked it, your country’s VAT applies."),

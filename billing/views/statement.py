@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 from decimal import Decimal
 from typing import cast
 
@@ -81,7 +82,8 @@ def statement_csv(request: SignedInRequest, currency: Currency) -> StreamingHttp
     lines = Statement(organisation_id=request.organisation.pk, currency=currency)
     day = timezone.localtime(client_now()).date().isoformat()
     return StreamingHttpResponse(
-        _csv_rows(lines, currency=currency),
+        # The zone is the reader's now; the rows are written when the request is over.
+        _csv_rows(lines, currency=currency, zone=timezone.get_current_timezone()),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="statement-{currency}-{day}.csv"'},
     )
@@ -117,14 +119,14 @@ class _Echo:
         return line
 
 
-def _csv_rows(lines: Statement, *, currency: str) -> Iterator[str]:
+def _csv_rows(lines: Statement, *, currency: str, zone: tzinfo) -> Iterator[str]:
     writer = csv.writer(_Echo())
     yield writer.writerow(CSV_COLUMNS)
     for line in lines.lines():
-        yield writer.writerow(_csv_row(line, currency=currency))
+        yield writer.writerow(_csv_row(line, currency=currency, zone=zone))
 
 
-def _csv_row(line: StatementLine, *, currency: str) -> list[str]:
+def _csv_row(line: StatementLine, *, currency: str, zone: tzinfo) -> list[str]:
     source, source_id = _source(line)
     amounts = (
         line.moved_minor,
@@ -135,7 +137,7 @@ def _csv_row(line: StatementLine, *, currency: str) -> list[str]:
     )
     return [
         str(line.number),
-        timezone.localtime(line.occurred_at).isoformat(timespec="seconds"),
+        line.occurred_at.astimezone(zone).isoformat(timespec="seconds"),
         line.kind,
         f"{source}:{source_id}",
         str(currency),
