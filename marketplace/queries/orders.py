@@ -22,7 +22,7 @@ REASONS: dict[str, str | Promise] = {
 # The first rule that excluded an offer, in words.
 RULES: dict[str, str | Promise] = {
     "suspended": _("server suspended"),
-    "related": _("your own organisation's"),
+    "related": _("your own organisation’s"),
     "region": _("other region"),
     "tier": _("other tier"),
     "gpus": _("GPUs do not fit"),
