@@ -5,10 +5,12 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config import health
+from config.metrics import metrics
 
 urlpatterns = [
     path("health/live", health.live, name="health-live"),
     path("health/ready", health.ready, name="health-ready"),
+    path("metrics", metrics, name="metrics"),
     path("webhooks/", include("billing.webhook_urls")),
     path("api/v1/", include("catalog.api.urls")),
     path("api/v1/", include("marketplace.api.urls")),

@@ -288,6 +288,9 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
 }
 
+# --- metrics: shown to who knows the token; none while it is empty ------------------------------
+METRICS_TOKEN = env_secret("METRICS_TOKEN", default="")
+
 # --- logs: structured, without personal data ---------------------------------------------------
 LOGGING = {
     "version": 1,
