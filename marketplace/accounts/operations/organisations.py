@@ -173,7 +173,7 @@ def _write_to_invited(invitation: Invitation) -> None:
         context={
             "organisation": invitation.organisation.name,
             "inviter": invitation.invited_by.display_name,
-            "role": invitation.get_role_display,
+            "role": Membership.Role(invitation.role).label,
             "address": address,
         },
     )

@@ -41,7 +41,7 @@ def create_personal_organisation(*, user: User, now: datetime) -> Organisation:
 def create_verified_user(
     *,
     email: str,
-    password: str,
+    password: str | None,
     name: str,
     language: str,
     now: datetime,
@@ -49,6 +49,7 @@ def create_verified_user(
 ) -> User:
     """Create a person whose address counts as checked, with a personal organisation.
 
+    Without a password they cannot sign in until they set one by mail.
     Staff made this way may do everything in the administration, once they have a second factor.
     """
     user = User.objects.create_user(

@@ -68,7 +68,8 @@ def test_an_invitation_writes_to_the_invited_in_their_language():
     mail = Mail.objects.get()
     assert mail.to_address == people.stranger.email
     assert '<html lang="fr">' in mail.body_html
-    assert "/fr/" in mail.body_text
+    assert "/fr/compte/organisations/" in mail.body_text
+    assert "«\u00a0Opérateur\u00a0»" in mail.body_text
 
 
 def test_an_invitation_of_somebody_else_cannot_be_accepted():
