@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from itertools import count
+from typing import Any
 
 from billing.models import Account, BillingProfile, Hold
 from billing.money import Currency
@@ -37,7 +38,7 @@ def open_market(*, now: datetime = T0, state: MarketState.State = MarketState.St
 
 def make_customer(*, amount_minor: int = 100_00, currency: str = "EUR") -> Organisation:
     """Return an organisation in France with money in its wallet."""
-    organisation = MembershipFactory.create().organisation
+    organisation: Organisation = MembershipFactory.create().organisation
     BillingProfile.objects.create(
         organisation=organisation, legal_name="Customer", country="FR", updated_at=T0
     )
@@ -73,8 +74,8 @@ def make_offer(
     )
 
 
-def order_of(customer: Organisation, **changes: object) -> BidOrder:
-    facts: dict[str, object] = {
+def order_of(customer: Organisation, **changes: Any) -> BidOrder:
+    facts: dict[str, Any] = {
         "organisation_id": customer.pk,
         "gpu_model_slug": "rtx-4090",
         "kind": Bid.Kind.LIMIT,
@@ -88,7 +89,7 @@ def order_of(customer: Organisation, **changes: object) -> BidOrder:
 
 
 def place(
-    customer: Organisation, *, now: datetime = T0, key: str | None = None, **changes: object
+    customer: Organisation, *, now: datetime = T0, key: str | None = None, **changes: Any
 ) -> Bid:
     return place_bid(
         order=order_of(customer, **changes),
@@ -98,9 +99,9 @@ def place(
     )
 
 
-def buy(customer: Organisation, *, now: datetime = T0, **changes: object) -> Bid:
+def buy(customer: Organisation, *, now: datetime = T0, **changes: Any) -> Bid:
     """Buy now from the start that a server with four set-up slots reaches on a quiet grid."""
-    facts = {"kind": Bid.Kind.BUY_NOW, "earliest_start": now + HOUR} | changes
+    facts: dict[str, Any] = {"kind": Bid.Kind.BUY_NOW, "earliest_start": now + HOUR} | changes
     return place(customer, now=now, **facts)
 
 

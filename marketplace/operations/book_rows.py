@@ -55,7 +55,7 @@ def empty_book() -> Book:
 def with_order_facts(commands: QuerySet[Command]) -> QuerySet[Command]:
     """Fetch what `event_of` reads of each command's order, in a fixed number of queries."""
     return commands.select_related(
-        "bid__gpu_model", "offer__gpu_model", "offer__server"
+        "bid__gpu_model", "offer__gpu_model", "offer__server", "server"
     ).prefetch_related("offer__windows")
 
 

@@ -5,7 +5,7 @@ leaves nothing; the next one starts from the rows. A repeated or lost message ch
 because the unnumbered rows are the work.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -65,7 +65,8 @@ def _match(shard: Shard, *, clock_at: datetime) -> MatchReport:
         outcomes = apply_command(book, command, sequence=sequence)
         batch.add(command, sequence=sequence, outcomes=outcomes)
     _write(shard, log=log, batch=batch, clock_at=clock_at)
-    publish(book=book, as_of=clock_at)
+    touched = None if has_moved else _touched_models(commands)
+    publish(book=book, as_of=clock_at, gpu_model_ids=touched)
     _keep_after_commit(book, shard=shard)
     has_more = len(waiting) > BATCH_COMMANDS
     return MatchReport(numbered=len(log), fills=len(batch.fills), has_more=has_more)
@@ -98,6 +99,14 @@ def _clock_command(shard: Shard, *, clock_at: datetime) -> list[Command]:
         placed_at=clock_at,
     )
     return [command]
+
+
+def _touched_models(commands: Sequence[Command]) -> set[int] | None:
+    """Return the models whose prices these commands may change; None says all."""
+    if any(command.kind == Command.Kind.SET_MARKET_STATE for command in commands):
+        return None
+    orders = [command.bid or command.offer or command.server for command in commands]
+    return {order.gpu_model_id for order in orders if order is not None}
 
 
 def _write(shard: Shard, *, log: list[Command], batch: Batch, clock_at: datetime) -> None:

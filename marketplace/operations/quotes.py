@@ -1,5 +1,6 @@
 """Publish the best open offers: what pages show is what can be bought."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from billing.money import Currency
@@ -11,9 +12,15 @@ from marketplace.operations.slots import time_of
 QUOTED_GPUS = (1, 8)
 
 
-def publish(*, book: Book, as_of: datetime) -> None:
-    """Replace every model's quotes by what the book sells now, in the batch's transaction."""
-    models = GpuModel.objects.filter(is_listed=True).order_by("pk").values_list("pk", "slug")
+def publish(*, book: Book, as_of: datetime, gpu_model_ids: Collection[int] | None = None) -> None:
+    """Replace the quotes of these models, or of all, by what the book sells now.
+
+    Runs in the batch's transaction: pages see prices and fills together.
+    """
+    listed = GpuModel.objects.filter(is_listed=True)
+    if gpu_model_ids is not None:
+        listed = listed.filter(pk__in=gpu_model_ids)
+    models = listed.order_by("pk").values_list("pk", "slug")
     quotes = [
         _quote(book, gpu_model_id=pk, slug=slug, currency=currency, gpus=gpus)
         for pk, slug in models

@@ -1,6 +1,7 @@
 """Placing, previewing and cancelling an order: what is held, and what is refused."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -337,7 +338,11 @@ class TestCancelling:
         open_market()
         customer = make_customer()
         bid = place(customer)
-        facts = {"organisation_id": customer.pk, "actor_id": member_of(customer).pk, "now": T0}
+        facts: dict[str, Any] = {
+            "organisation_id": customer.pk,
+            "actor_id": member_of(customer).pk,
+            "now": T0,
+        }
 
         cancel_bid(bid_id=bid.pk, **facts)
         cancel_bid(bid_id=bid.pk, **facts)

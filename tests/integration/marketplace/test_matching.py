@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db
 QUARTER = timedelta(minutes=15)
 
 
-def numbers_of_log() -> list[int]:
+def numbers_of_log() -> list[int | None]:
     rows = Command.objects.filter(sequence__isnull=False).order_by("sequence")
     return list(rows.values_list("sequence", flat=True))
 

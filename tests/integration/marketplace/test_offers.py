@@ -1,6 +1,7 @@
 """Sellers, servers and offers: who may list what."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -48,8 +49,13 @@ pytestmark = pytest.mark.django_db
 QUARTER = timedelta(minutes=15)
 
 
-def description(**changes: object) -> ServerDescription:
-    facts = {"name": "rack-1", "gpu_model_slug": "rtx-4090", "gpu_count": 4, "region": "eu-west"}
+def description(**changes: Any) -> ServerDescription:
+    facts: dict[str, Any] = {
+        "name": "rack-1",
+        "gpu_model_slug": "rtx-4090",
+        "gpu_count": 4,
+        "region": "eu-west",
+    }
     return ServerDescription(**(facts | changes))
 
 
@@ -130,7 +136,7 @@ class TestListing:
         terms = OfferTerms(
             ask_price_micro=400_000, currency=Currency.EUR, windows=((T0, T0 + DAY),)
         )
-        facts = {
+        facts: dict[str, Any] = {
             "server_id": server.pk,
             "organisation_id": server.organisation_id,
             "actor_id": member_of(server.organisation).pk,
@@ -185,7 +191,7 @@ class TestListing:
 class TestWithdrawing:
     def test_twice_leaves_one_command(self):
         offer = make_offer()
-        facts = {
+        facts: dict[str, Any] = {
             "offer_id": offer.pk,
             "organisation_id": offer.organisation_id,
             "actor_id": member_of(offer.organisation).pk,
@@ -211,7 +217,7 @@ class TestWithdrawing:
 
     def test_a_closed_offer_is_refused(self):
         offer = make_offer()
-        facts = {
+        facts: dict[str, Any] = {
             "offer_id": offer.pk,
             "organisation_id": offer.organisation_id,
             "actor_id": member_of(offer.organisation).pk,

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from billing.money import Currency
 from catalog.models import Quote
 from marketplace.models import Bid, MarketState
 from tests.exchange import DAY, HOUR, buy, make_customer, make_offer, match, open_market, place
@@ -20,7 +21,7 @@ class TestAQuote:
     def test_is_the_cheapest_offer_and_its_next_start(self):
         open_market()
         make_offer(ask_micro=450_000)
-        make_offer(ask_micro=400_000, currency="USD")
+        make_offer(ask_micro=400_000, currency=Currency.USD)
         make_offer(ask_micro=420_000)
 
         match(T0 + timedelta(minutes=1))

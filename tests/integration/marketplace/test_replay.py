@@ -52,7 +52,8 @@ class Stream:
         return self.random.choice(self.customers)
 
     def server(self) -> Server:
-        return self.random.choice(self.servers)
+        server: Server = self.random.choice(self.servers)
+        return server
 
     def price_micro(self) -> int:
         return self.random.randrange(300, 500, 20) * 1_000
