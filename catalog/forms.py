@@ -7,6 +7,7 @@ from billing.money import Currency
 
 # The published tables are in dollars first, in both languages: the market's common unit.
 DEFAULT_CURRENCY = Currency.USD
+MAX_PREFILLED_HOURS = 168  # The longest rental.
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,14 @@ def chosen_currency(query: Mapping[str, str]) -> CurrencyChoice:
         return CurrencyChoice(Currency(text.upper()))
     except ValueError:
         return CurrencyChoice(DEFAULT_CURRENCY, refused=text[:20])
+
+
+def prefilled_hours(query: Mapping[str, str]) -> int:
+    """Return the hours that a link puts into the order form; what is no such number is one hour.
+
+    Only a suggestion: the order itself is checked where it is placed.
+    """
+    text = query.get("hours", "")
+    if text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= MAX_PREFILLED_HOURS:
+        return int(text[:4])
+    return 1

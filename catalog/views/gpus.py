@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from catalog.content.use_cases import cards_of
-from catalog.forms import chosen_currency
+from catalog.forms import chosen_currency, prefilled_hours
 from catalog.models import GpuModel
 from catalog.queries import (
     STALE_AFTER,
@@ -68,6 +68,7 @@ def gpu(request: HttpRequest, slug: str) -> HttpResponse:
         "sources": _sources(model),
         "neighbours": _neighbours(row, rows),
         "ticket_templates": TICKET_TEMPLATES,
+        "hours": prefilled_hours(request.GET),
         "now": now,
     }
     return render(request, "catalog/gpu.html", context, status=400 if choice.refused else 200)

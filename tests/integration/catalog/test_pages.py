@@ -190,6 +190,16 @@ class TestCardPage:
         assert "989 TFLOPS" in html
         assert "https://www.techpowerup.com/gpu-specs/h100-sxm5-80-gb.c3900" in html
 
+    @pytest.mark.parametrize(
+        ("typed", "hours"), [("3", 3), ("168", 168), ("169", 1), ("0", 1), ("²", 1), ("x", 1)]
+    )
+    def test_puts_the_hours_of_a_link_into_the_order_form(
+        self, client: Client, best_usd_offers: None, typed: str, hours: int
+    ) -> None:
+        html = page(client, f"/en/gpus/rtx-4090/?hours={typed}")
+
+        assert re.search(rf'name="hours" value="{hours}"', html)
+
     def test_an_unknown_card_is_not_found(self, client: Client, catalogue: None) -> None:
         assert client.get("/en/gpus/h1000/").status_code == 404
 
