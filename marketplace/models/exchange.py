@@ -69,6 +69,9 @@ class Command(models.Model):
     idempotency_key = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001  unique when given
     fingerprint = models.CharField(max_length=64, blank=True)
     placed_at = models.DateTimeField(_("placed"))
+    not_before = models.DateTimeField(
+        _("not before"), null=True, blank=True, help_text=_("Waits for its number until then.")
+    )
     recorded_at = models.DateTimeField(_("recorded"), db_default=Now(), editable=False)
     sequence = models.BigIntegerField(_("number"), null=True, blank=True)
     numbered_at = models.DateTimeField(_("numbered"), null=True, blank=True)
@@ -112,8 +115,9 @@ class Command(models.Model):
 
 
 class MarketState(models.Model):
-    """Whether the market, or one model's book, is before launch, open or halted.
+    """Whether the market, or one model's book, is before launch, open, halted or reopening.
 
+    While it is reopening, orders can only be cancelled; the exchange opens it by itself.
     The row without a model is the whole market's; a model without a row of its own follows it.
     """
 
@@ -121,6 +125,7 @@ class MarketState(models.Model):
         PRELAUNCH = "prelaunch", _("Before launch")
         OPEN = "open", _("Open")
         HALTED = "halted", _("Halted")
+        REOPENING = "reopening", _("Reopening")
 
     gpu_model = models.ForeignKey(
         "catalog.GpuModel", on_delete=models.PROTECT, null=True, blank=True, related_name="+"

@@ -85,6 +85,10 @@ def check_placing(*, organisation: Organisation, gpu_model_id: int) -> None:
             raise OrderRefused(
                 "market", _("Trading is halted: your bids stay, new orders must wait.")
             )
+        case MarketState.State.REOPENING:
+            raise OrderRefused(
+                "market", _("Trading opens again soon: until then you can only cancel.")
+            )
         case MarketState.State.OPEN:
             pass
     if organisation.is_frozen:

@@ -24,11 +24,13 @@ def submit_command(  # noqa: PLR0913  the facts of a command
     payload: Mapping[str, object] | None = None,
     key: str | None = None,
     fingerprint: str = "",
+    not_before: datetime | None = None,
     shard_id: int = MAIN_SHARD,
 ) -> Command:
     """Add a command to the exchange's inbox, inside the transaction of the act that it tells of.
 
-    Takes no lock of the exchange. The matcher numbers commands in the order of their ids.
+    Takes no lock of the exchange. The matcher numbers commands in the order of their ids; one with
+    ``not_before`` waits until then and lets the others pass.
     """
     return Command.objects.create(
         shard_id=shard_id,
@@ -42,6 +44,7 @@ def submit_command(  # noqa: PLR0913  the facts of a command
         idempotency_key=key,
         fingerprint=fingerprint,
         placed_at=now,
+        not_before=not_before,
     )
 
 

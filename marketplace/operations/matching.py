@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from marketplace.book.calendar import earliest_paid_start
 from marketplace.book.matching import Book
@@ -20,6 +21,7 @@ from marketplace.operations.batch_rows import number_commands, write_batch
 from marketplace.operations.batches import Batch
 from marketplace.operations.book_cache import keep_book, next_version, take_book
 from marketplace.operations.book_rows import apply_command, restore_book, with_order_facts
+from marketplace.operations.market_state import finish_reopening
 from marketplace.operations.quotes import publish
 from marketplace.operations.slots import seconds_at
 
@@ -53,7 +55,7 @@ def match_shard(
 
 
 def _match(shard: Shard, *, clock_at: datetime) -> MatchReport:
-    waiting = _waiting_commands(shard)
+    waiting = _waiting_commands(shard, clock_at=clock_at)
     has_moved = _position(clock_at) != _position(shard.last_clock_at or NEVER)
     if not waiting and not has_moved:
         return MatchReport()
@@ -83,8 +85,9 @@ def _position(moment: datetime) -> tuple[int, int]:
     return slot_of(seconds), earliest_paid_start(now_seconds=seconds, setup_slots=0)
 
 
-def _waiting_commands(shard: Shard) -> list[Command]:
-    waiting = Command.objects.filter(shard=shard, sequence__isnull=True).order_by("id")
+def _waiting_commands(shard: Shard, *, clock_at: datetime) -> list[Command]:
+    is_due = Q(not_before__isnull=True) | Q(not_before__lte=clock_at)
+    waiting = Command.objects.filter(is_due, shard=shard, sequence__isnull=True).order_by("id")
     return list(with_order_facts(waiting)[: BATCH_COMMANDS + 1])
 
 
@@ -114,6 +117,7 @@ def _write(shard: Shard, *, log: list[Command], batch: Batch, clock_at: datetime
         log=log, first_sequence=shard.last_sequence + 1, answers=batch.answers, now=clock_at
     )
     write_batch(batch, now=clock_at)
+    finish_reopening(log, now=clock_at)
     shard.last_sequence += len(log)
     shard.version = next_version()
     shard.last_clock_at = clock_at
