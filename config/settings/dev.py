@@ -13,3 +13,5 @@ STORAGES = STORAGES | {
         "BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage",
     },
 }
+# Browsers allow passkeys on http://localhost; everywhere else they need HTTPS.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = True

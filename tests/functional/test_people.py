@@ -38,9 +38,17 @@ def sign_up(client: Client, address: str, language: str = "en"):
     return client.post(page, {"email": address, "password1": PASSWORD}, follow=True)
 
 
-def person(address: str = "ada@example.com", **fields: object) -> User:
-    facts = {"password": PASSWORD, "name": "Ada", "language": "en", "now": now()}
-    return create_verified_user(email=address, **(facts | fields))
+def person(
+    address: str = "ada@example.com", *, language: str = "en", is_staff: bool = False
+) -> User:
+    return create_verified_user(
+        email=address,
+        password=PASSWORD,
+        name="Ada",
+        language=language,
+        now=now(),
+        is_staff=is_staff,
+    )
 
 
 def test_a_visitor_signs_up_confirms_the_code_and_acts_for_a_personal_organisation(client):

@@ -18,7 +18,7 @@ ED25519 = asyncssh.generate_private_key("ssh-ed25519", comment="ada@laptop")
 LINE = ED25519.export_public_key().decode().strip()
 
 
-def make(kind: str, **options: object) -> str:
+def make(kind, **options) -> str:
     return asyncssh.generate_private_key(kind, **options).export_public_key().decode().strip()
 
 

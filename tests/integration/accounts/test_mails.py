@@ -62,8 +62,9 @@ def test_a_mail_is_sent_once():
 
     assert counts == [1, 0]
     (sent,) = django_mail.outbox
+    assert isinstance(sent, EmailMultiAlternatives)
     assert (sent.to, sent.subject, sent.body) == (["p0@example.com"], "Subject 0", "Text")
-    assert sent.alternatives[0].content == "<p>Text</p>"
+    assert [tuple(part) for part in sent.alternatives] == [("<p>Text</p>", "text/html")]
     row.refresh_from_db()
     assert (row.sent_at, row.attempts, row.error) == (T0, 1, "")
 
@@ -76,6 +77,7 @@ def test_a_refused_mail_waits_longer_each_time_and_then_for_staff(settings):
     for _attempt in range(ATTEMPTS_MAX):
         assert send_due_mails(now=moment) == 0
         row.refresh_from_db()
+        assert row.next_attempt_at is not None
         waits.append((row.next_attempt_at - moment).total_seconds() / 60)
         moment = row.next_attempt_at
 

@@ -1,7 +1,8 @@
 """Each page of people, tried by owner, colleague, stranger and nobody, in both languages."""
 
 import pytest
-from django.http import HttpResponse
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import Http404, HttpResponse
 from django.test import RequestFactory
 from django.urls import reverse
 from django.utils import timezone
@@ -215,11 +216,9 @@ def test_a_role_opens_its_pages_and_no_others(role, rights):
     ] == rights
 
 
-def status_of(view, user) -> int:
-    from django.http import Http404
-
+def status_of(view, user):
     request = RequestFactory().get("/")
-    request.user, request.session = user, {}
+    request.user, request.session = user, SessionBase()
     try:
         return view(request).status_code
     except Http404:
