@@ -5,7 +5,11 @@ from celery.signals import worker_ready
 
 from marketplace.accounts.clock import now
 from marketplace.bell import answer_bell
+from marketplace.operations import rentals
+from marketplace.operations.charging import charge_due_hours
 from marketplace.operations.matching import match_shard
+from marketplace.operations.probes import probe_due
+from marketplace.operations.settlement import settle_due_hours
 
 # Ten thousand commands in one task; what is left then waits for the next sweep, seconds later.
 MAX_BATCHES = 20
@@ -37,3 +41,40 @@ def match_shards(**_later_arguments: object) -> None:
     for _batch in range(MAX_BATCHES):
         if not match_shard(now=now).has_more:
             return
+
+
+@shared_task(
+    name="marketplace.tasks.sweep_rentals",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=50,
+    time_limit=60,
+)
+def sweep_rentals(**_later_arguments: object) -> None:
+    """Take rentals through the states that are due. Safe to run twice, at once and at any time."""
+    rentals.sweep_rentals(now=now())
+
+
+@shared_task(
+    name="marketplace.tasks.charge_hours",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=50,
+    time_limit=60,
+)
+def charge_hours(**_later_arguments: object) -> None:
+    """Charge the hours that have begun and settle those that are over. Safe to run twice."""
+    charge_due_hours(now=now())
+    settle_due_hours(now=now())
+
+
+@shared_task(
+    name="marketplace.tasks.probe_rentals",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=25,
+    time_limit=30,
+)
+def probe_rentals(**_later_arguments: object) -> None:
+    """Check the machines that are due, on the queue that may wait for the network."""
+    probe_due(now=now())

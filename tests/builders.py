@@ -44,7 +44,8 @@ def make_customer(*, country: str = "FR", **fields: object) -> Customer:
 def make_server(**fields: object) -> Server:
     """Return a server of a GPU model of its own: no other offer competes with its."""
     model = GpuModelFactory.create(slug=f"gpu-{next(_models)}", name="RTX 4090")
-    return ServerFactory.create(gpu_model=model, **fields)
+    server: Server = ServerFactory.create(gpu_model=model, **fields)
+    return server
 
 
 def sell(

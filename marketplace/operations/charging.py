@@ -20,10 +20,11 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from billing.money import Terms, hour_tally
+from billing.money import hour_tally
 from billing.operations.charges import HourCharge, charge_hours
 from marketplace.locks import claim_rentals
 from marketplace.models import Rental, RentalHour
+from marketplace.queries.rentals import terms_of
 from marketplace.rental_time import HOUR, hour_period, hours_begun
 
 logger = logging.getLogger(__name__)
@@ -52,18 +53,6 @@ def charge_rental(*, rental: Rental, up_to_hour: int, now: datetime) -> None:
     numbers = range(rental.hours_charged + 1, up_to_hour + 1)
     _write_hours({rental: numbers}, now=now)
     rental.hours_charged = max(rental.hours_charged, up_to_hour)
-
-
-def terms_of(rental: Rental) -> Terms:
-    """Return what prices the rental's hours: copied to its fill and bid, never changed since."""
-    fill = rental.fill
-    return Terms(
-        gpus=fill.gpus,
-        customer_price_micro=fill.customer_price_micro,
-        seller_price_micro=fill.seller_price_micro,
-        vat_bps=fill.bid.vat_bps,
-        fee_bps=fill.fee_bps,
-    )
 
 
 def in_batches(*, ids: Sequence[int], act: Callable[[Sequence[int]], int], failure: str) -> int:

@@ -14,9 +14,10 @@ from billing.operations.charges import HourCharge, charge_hours
 from marketplace.early_end import NOTHING, end_early
 from marketplace.locks import claim_rental, lock_rental
 from marketplace.models import DeliveryGap, Rental
-from marketplace.operations.charging import charge_rental, terms_of
+from marketplace.operations.charging import charge_rental
 from marketplace.operations.deliveries import RentalNotFound
 from marketplace.operations.transitions import advance, end_rental
+from marketplace.queries.rentals import terms_of
 from marketplace.rental_time import (
     AUTOMATIC_END_AFTER,
     CUSTOMER_MAY_END_AFTER,

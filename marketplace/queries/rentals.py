@@ -56,9 +56,21 @@ def hour_rows(*, rental: Rental, now: datetime) -> list[HourRow]:
     ]
 
 
+def terms_of(rental: Rental) -> Terms:
+    """Return what prices the rental's hours: copied to its fill and bid, never changed since."""
+    fill = rental.fill
+    return Terms(
+        gpus=fill.gpus,
+        customer_price_micro=fill.customer_price_micro,
+        seller_price_micro=fill.seller_price_micro,
+        vat_bps=fill.bid.vat_bps,
+        fee_bps=fill.fee_bps,
+    )
+
+
 def _row(rental: Rental, *, number: int, hour: RentalHour | None, now: datetime) -> HourRow:
     period = hour_period(starts_at=rental.starts_at, number=number)
-    planned = hour_tally(terms=_terms(rental), number=number)
+    planned = hour_tally(terms=terms_of(rental), number=number)
     gross = hour.net_minor + hour.vat_minor if hour else planned.gross_minor
     return HourRow(
         number=number,
@@ -79,14 +91,3 @@ def _state(
     if hour.undelivered_minutes:
         return HourState.CREDITED
     return HourState.RUNNING if now < ends_at and rental.ended_at is None else HourState.DONE
-
-
-def _terms(rental: Rental) -> Terms:
-    fill = rental.fill
-    return Terms(
-        gpus=fill.gpus,
-        customer_price_micro=fill.customer_price_micro,
-        seller_price_micro=fill.seller_price_micro,
-        vat_bps=fill.bid.vat_bps,
-        fee_bps=fill.fee_bps,
-    )
