@@ -1,5 +1,6 @@
 """Who is invoiced, and where."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -63,3 +64,28 @@ def _still_checked_at(standing: BillingProfile | None, details: ProfileDetails) 
         return None
     is_same = (standing.vat_id, standing.country) == (details.vat_id, details.country)
     return standing.vat_id_checked_at if is_same else None
+
+
+@transaction.atomic
+def confirm_vat_ids(*, profile_ids: Collection[int], staff_id: int, now: datetime) -> int:
+    """Note that the authorities know these companies' numbers; return how many were new.
+
+    A profile without a number is passed over, and so is one that was confirmed before.
+    """
+    waiting = BillingProfile.objects.filter(
+        pk__in=profile_ids, vat_id_checked_at__isnull=True
+    ).exclude(vat_id="")
+    confirmed = list(waiting.order_by("pk"))
+    for profile in confirmed:
+        record_act(
+            actor_id=staff_id,
+            organisation_id=profile.organisation_id,
+            action="billing.vat_id_confirmed",
+            object_type="billing_profile",
+            object_id=profile.pk,
+            now=now,
+        )
+    BillingProfile.objects.filter(pk__in=[profile.pk for profile in confirmed]).update(
+        vat_id_checked_at=now
+    )
+    return len(confirmed)

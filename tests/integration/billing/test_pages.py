@@ -100,7 +100,7 @@ class TestAddresses:
 
 
 class TestAccess:
-    PAGES = (
+    PAGES: tuple[tuple[str, list[str]], ...] = (
         ("wallets", []),
         ("statement", ["EUR"]),
         ("statement_csv", ["EUR"]),

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from billing.models import Account, BillingProfile, Journal, StripeEvent, TopUp
+from billing.models import Account, BillingProfile, Journal, Posting, StripeEvent, TopUp
 from billing.operations import events
 from billing.operations.accounts import account
 from billing.operations.topups import (
@@ -65,6 +65,14 @@ def open_debt(buyer, *, amount_minor: int) -> Account:
     return owed
 
 
+def apply(top_up: TopUp) -> TopUp:
+    return apply_checkout(session_id=session_of(top_up), now=T0)
+
+
+def session_of(top_up: TopUp) -> str:
+    return str(top_up.checkout_session_id)
+
+
 def balance(buyer, currency: str = "EUR") -> int:
     return open_wallet(organisation_id=buyer.organisation_id, currency=currency).posted_minor
 
@@ -80,7 +88,7 @@ def deliver(client, stripe_double, event_id: str, *, at: int | None = None):
 
 
 def completed_event(stripe_double) -> str:
-    return stripe_double.events("checkout.session.completed")[0]["id"]
+    return str(stripe_double.events("checkout.session.completed")[0]["id"])
 
 
 class TestStart:
@@ -158,14 +166,17 @@ class TestStart:
 class TestApplyCheckout:
     def test_credits_a_paid_session_against_the_providers_account(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
-        applied = apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+        applied = apply(top_up)
 
         clearing = ledger_account(kind=Account.Kind.STRIPE_CLEARING, currency="EUR")
-        legs = applied.journal.postings.values_list("account_id", "amount_minor")
+        legs = Posting.objects.filter(journal=applied.journal_id).values_list(
+            "account_id", "amount_minor"
+        )
         wallet = open_wallet(organisation_id=buyer.organisation_id, currency="EUR")
         assert applied.state == "paid"
+        assert applied.journal is not None
         assert applied.journal.idem_key == f"topup:{top_up.pk}"
         assert sorted(legs) == sorted([(clearing.pk, -2_000), (wallet.pk, 2_000)])
         assert wallet.posted_minor == 2_000
@@ -173,35 +184,35 @@ class TestApplyCheckout:
 
     def test_credits_once_however_often_it_is_asked(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
         for _ in range(3):
-            apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+            apply(top_up)
 
         assert balance(buyer) == 2_000
         assert Journal.objects.count() == 1
 
     def test_credits_a_card_that_the_bank_had_to_authenticate(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id, card=CARD_AUTHENTICATED)
+        stripe_double.pay(session_of(top_up), card=CARD_AUTHENTICATED)
 
-        apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+        apply(top_up)
 
         assert balance(buyer) == 2_000
 
     def test_credits_nothing_while_the_page_is_open(self, buyer, stripe_double):
         top_up = start(buyer)
 
-        applied = apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+        applied = apply(top_up)
 
         assert applied.state == "redirected"
         assert balance(buyer) == 0
 
     def test_credits_nothing_after_a_decline(self, buyer, stripe_double):
         top_up = start(buyer)
-        page = stripe_double.pay(top_up.checkout_session_id, card=CARD_DECLINED)
+        page = stripe_double.pay(session_of(top_up), card=CARD_DECLINED)
 
-        applied = apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+        applied = apply(top_up)
 
         assert "refusée" in page.alert
         assert applied.state == "redirected"
@@ -210,9 +221,9 @@ class TestApplyCheckout:
     def test_repays_what_the_customer_owes_first(self, buyer, stripe_double):
         owed = open_debt(buyer, amount_minor=500)
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
-        apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+        apply(top_up)
 
         owed.refresh_from_db()
         assert (owed.posted_minor, balance(buyer)) == (0, 1_500)
@@ -220,9 +231,9 @@ class TestApplyCheckout:
     def test_lets_a_debt_take_all_of_it(self, buyer, stripe_double):
         owed = open_debt(buyer, amount_minor=5_000)
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
-        apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+        apply(top_up)
 
         owed.refresh_from_db()
         assert (owed.posted_minor, balance(buyer)) == (-3_000, 0)
@@ -230,22 +241,22 @@ class TestApplyCheckout:
     @pytest.mark.parametrize("change", [{"amount_minor": 1_900}, {"currency": "USD"}])
     def test_credits_nothing_when_the_payment_is_not_ours(self, buyer, stripe_double, change):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         TopUp.objects.update(**change)
 
         with pytest.raises(PaymentMismatch):
-            apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+            apply(top_up)
 
         assert TopUp.objects.get().state == "redirected"
         assert not Journal.objects.exists()
 
     def test_credits_nothing_for_another_session_with_our_number(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         TopUp.objects.update(checkout_session_id="cs_test_other")
 
         with pytest.raises(PaymentMismatch):
-            apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+            apply(top_up)
 
         assert not Journal.objects.exists()
 
@@ -254,11 +265,11 @@ class TestApplyCheckout:
         TopUp.objects.all().delete()
 
         with pytest.raises(UnknownCheckout):
-            apply_checkout(session_id=top_up.checkout_session_id, now=T0)
+            apply(top_up)
 
     def test_finds_the_row_when_the_session_was_never_written_down(self, buyer, stripe_double):
         top_up = start(buyer)
-        session_id = top_up.checkout_session_id
+        session_id = session_of(top_up)
         stripe_double.pay(session_id)
         TopUp.objects.update(checkout_session_id=None, checkout_url="", state="created")
 
@@ -271,7 +282,7 @@ class TestApplyCheckout:
 class TestWebhook:
     def test_is_kept_and_applied_by_the_task(self, client, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
         answer = deliver(client, stripe_double, completed_event(stripe_double))
 
@@ -283,7 +294,7 @@ class TestWebhook:
 
     def test_that_comes_twice_is_kept_once(self, client, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         event = completed_event(stripe_double)
 
         statuses = [deliver(client, stripe_double, event).status_code for _ in range(2)]
@@ -309,7 +320,7 @@ class TestWebhook:
 
     def test_that_is_an_old_recording_is_refused(self, client, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
         answer = deliver(client, stripe_double, completed_event(stripe_double), at=1_700_000_000)
 
@@ -318,7 +329,7 @@ class TestWebhook:
 
     def test_of_the_other_mode_is_refused(self, client, buyer, stripe_double, settings):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         settings.STRIPE_LIVEMODE = True
 
         assert deliver(client, stripe_double, completed_event(stripe_double)).status_code == 400
@@ -336,7 +347,7 @@ class TestWebhook:
 
     def test_of_a_type_that_we_do_not_use_is_done_with(self, client, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         other = next(e for e in stripe_double.events() if e["type"] not in events.CHECKOUT_EVENTS)
 
         deliver(client, stripe_double, other["id"])
@@ -351,7 +362,7 @@ class TestEvents:
         self, client, buyer, stripe_double
     ):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         deliver(client, stripe_double, completed_event(stripe_double))
         stripe_double.break_api("unavailable", calls=9)
 
@@ -372,7 +383,7 @@ class TestEvents:
         self, client, buyer, stripe_double
     ):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         StripeEvent.objects.create(
             event_id="evt_broken",
             type="checkout.session.completed",
@@ -391,7 +402,7 @@ class TestEvents:
 
     def test_are_left_alone_while_another_worker_has_them(self, client, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
         deliver(client, stripe_double, completed_event(stripe_double))
         at = now()
 
@@ -405,7 +416,7 @@ class TestEvents:
 class TestSweep:
     def test_credits_what_no_webhook_told(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
         settled = sweep_top_ups()
 
@@ -414,7 +425,7 @@ class TestSweep:
 
     def test_stores_the_events_that_were_missed(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
         events.fetch_missed_events(now=now())
         apply_stripe_events()
@@ -424,7 +435,7 @@ class TestSweep:
 
     def test_leaves_a_payment_of_this_moment_to_its_webhook(self, buyer, stripe_double):
         top_up = start(buyer)
-        stripe_double.pay(top_up.checkout_session_id)
+        stripe_double.pay(session_of(top_up))
 
         events.sweep_top_ups(now=T0 + timedelta(seconds=29))
 
@@ -432,7 +443,7 @@ class TestSweep:
 
     def test_goes_on_after_one_that_cannot_be_asked(self, buyer, stripe_double):
         lost, paid = start(buyer), start(buyer, key="k2")
-        stripe_double.pay(paid.checkout_session_id)
+        stripe_double.pay(session_of(paid))
         TopUp.objects.filter(pk=lost.pk).update(checkout_session_id="cs_test_gone")
 
         settled = events.sweep_top_ups(now=T0 + timedelta(minutes=5))
