@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.urls import reverse
 from django.utils import translation
 
@@ -396,6 +397,7 @@ class TestEveryPage:
 
     def test_prelaunch_takes_no_order_and_says_so(self, as_person, people, server):
         MarketState.objects.update(state=MarketState.State.PRELAUNCH)
+        cache.clear()
         browser = as_person(people.buyer)
 
         response = browser.get(reverse("marketplace:order_new", args=["rtx-4090"]))

@@ -1,7 +1,10 @@
 """What an operator asks the site: health, metrics, error pages."""
 
 import pytest
+from django.core.cache import cache
 from django.urls import reverse
+
+from marketplace.models import MarketState
 
 pytestmark = pytest.mark.django_db
 
@@ -59,3 +62,17 @@ def test_an_unknown_page_says_where_to_go(client, language, words):
 
     assert response.status_code == 404
     assert words in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("prelaunch", "The market is not open yet"), ("halted", "Trading is halted"), ("open", None)],
+)
+def test_every_page_says_when_the_market_takes_no_orders(client, state, words):
+    cache.clear()
+    MarketState.objects.update(state=state)
+
+    page = client.get("/en/").content.decode()
+
+    assert ('role="status"' in page) == (words is not None)
+    assert words is None or words in page
