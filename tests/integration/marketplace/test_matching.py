@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from billing.models import Hold
 from marketplace.accounts.models import AuditEntry
@@ -326,6 +328,45 @@ class TestTheLog:
 
         assert Shard.objects.get().last_clock_at == T0 + HOUR
         assert Command.objects.filter(kind="clock").count() == 1
+
+
+class TestTheDatabase:
+    def test_refuses_a_slot_sold_twice_whatever_the_kept_book_believes(
+        self, django_capture_on_commit_callbacks
+    ):
+        open_market()
+        offer = make_offer(server=ServerFactory.create(gpu_count=1))
+        with django_capture_on_commit_callbacks(execute=True):
+            match()
+        ServerDay.objects.create(server=offer.server, day=T0.date(), capacity=1, used=[1] * 96)
+        bid = buy(make_customer())
+
+        with pytest.raises(IntegrityError, match="within_capacity"), transaction.atomic():
+            match()
+
+        bid.refresh_from_db()
+        assert bid.status == Bid.Status.PENDING
+        assert not Fill.objects.exists()
+
+        # The book that was wrong is gone; the next one is read from the rows.
+        match()
+        bid.refresh_from_db()
+        assert (bid.status, bid.refusal) == (Bid.Status.REFUSED, "no_fit")
+
+    def test_is_asked_no_more_often_for_ten_orders_than_for_two(self):
+        open_market()
+        make_offer(server=ServerFactory.create(gpu_count=16))
+        match()
+        counts = []
+        for orders in (2, 10):
+            for customer in [make_customer() for _ in range(orders)]:
+                buy(customer, limit_price_micro=500_000)
+                place(customer, limit_price_micro=300_000)
+            with CaptureQueriesContext(connection) as queries:
+                match()
+            counts.append(len(queries))
+
+        assert counts[0] == counts[1]
 
 
 class TestAnOffer:
