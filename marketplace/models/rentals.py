@@ -27,6 +27,19 @@ class Rental(models.Model):
         ADMIN = "admin", _("Ended by staff")
         PLATFORM = "platform", _("Platform's failure")
 
+    class ProbeError(models.TextChoices):
+        """What the probe reports; the same words as in its gateway."""
+
+        UNKNOWN_HOST = "unknown_host", _("The host name does not exist.")
+        ADDRESS_REFUSED = (
+            "address_refused",
+            _("The address cannot be reached from the Internet."),
+        )
+        NO_ANSWER = "no_answer", _("The machine did not answer within 5 seconds.")
+        CONNECTION_REFUSED = "connection_refused", _("Nothing listens at this port.")
+        NOT_SSH = "not_ssh", _("What answers at this port is not an SSH server.")
+        OTHER_HOST_KEY = "other_host_key", _("The machine shows another host key.")
+
     fill = models.OneToOneField("marketplace.Fill", on_delete=models.PROTECT, related_name="rental")
     organisation = models.ForeignKey(
         "accounts.Organisation", on_delete=models.PROTECT, related_name="rentals"
@@ -51,7 +64,9 @@ class Rental(models.Model):
     last_verified_at = models.DateTimeField(_("last verified"), null=True, blank=True)
     next_probe_at = models.DateTimeField(_("next check"), null=True, blank=True)
     probe_misses = models.PositiveSmallIntegerField(_("missed checks"), default=0)
-    probe_error = models.CharField(_("last check's error"), max_length=120, blank=True)
+    probe_error = models.CharField(
+        _("last check's error"), max_length=20, choices=ProbeError.choices, blank=True
+    )
     hours_charged = models.PositiveSmallIntegerField(_("hours charged"), default=0)
     hours_settled = models.PositiveSmallIntegerField(_("hours settled"), default=0)
     # What an early end by the customer cost beside the due hours.
@@ -91,6 +106,12 @@ class Rental(models.Model):
                 fields=["next_probe_at"],
                 name="marketplace_rental_probe",
                 condition=Q(next_probe_at__isnull=False),
+            ),
+            # The settlement's sweep: hours that were charged and are not settled.
+            models.Index(
+                fields=["id"],
+                name="marketplace_rental_unsettled",
+                condition=Q(hours_settled__lt=F("hours_charged")),
             ),
             # "My rentals", newest first.
             models.Index(fields=["organisation", "-id"], name="marketplace_rental_of_owner"),
