@@ -184,3 +184,9 @@ class TestPrivateAddresses:
     @pytest.mark.parametrize("text", ["8.8.8.8", "2606:4700::1111", "64:ff9b::808:808"])
     def test_addresses_of_the_internet_are_public(self, text):
         assert is_public(ipaddress.ip_address(text))
+
+
+def test_every_error_has_words_for_the_seller():
+    from marketplace.models import Rental
+
+    assert set(Rental.ProbeError.values) == {error.value for error in ProbeError}
