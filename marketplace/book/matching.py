@@ -36,7 +36,6 @@ most one open offer, and an offer cannot be edited: withdraw and place. The hori
 from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import assert_never
 
 from marketplace.book.calendar import ServerCalendar, earliest_paid_start, merge_windows
 from marketplace.book.outcomes import (
@@ -221,17 +220,10 @@ class Book:
     # Market state and time
 
     def _apply_market_event(self, event: Clock | Halt | Reopen) -> list[Outcome]:
-        match event:
-            case Clock():
-                return self._advance(event.now_seconds)
-            case Halt():
-                self._set_halted(event.gpu_model, halted=True)
-                return []
-            case Reopen():
-                self._set_halted(event.gpu_model, halted=False)
-                return self._serve_reopened(event.gpu_model)
-            case _:
-                assert_never(event)
+        if isinstance(event, Clock):
+            return self._advance(event.now_seconds)
+        self._set_halted(event.gpu_model, halted=isinstance(event, Halt))
+        return self._serve_reopened(event.gpu_model) if isinstance(event, Reopen) else []
 
     def _advance(self, now_seconds: int) -> list[Outcome]:
         self.now_seconds = max(self.now_seconds, now_seconds)
@@ -272,13 +264,9 @@ class Book:
     # Bids
 
     def _apply_bid_event(self, event: PlaceBid | CancelBid) -> Outcome:
-        match event:
-            case PlaceBid():
-                return self._place_bid(event.bid)
-            case CancelBid():
-                return self._cancel_bid(event.bid_id)
-            case _:
-                assert_never(event)
+        if isinstance(event, PlaceBid):
+            return self._place_bid(event.bid)
+        return self._cancel_bid(event.bid_id)
 
     def _place_bid(self, bid: Bid) -> BidAnswer:
         assert bid.id not in self._bids
@@ -337,17 +325,13 @@ class Book:
     def _apply_supply_event(
         self, event: PlaceOffer | WithdrawOffer | ServerChanged | Release
     ) -> list[Outcome]:
-        match event:
-            case PlaceOffer():
-                return self._place_offer(event.offer)
-            case WithdrawOffer():
-                return [self._withdraw_offer(event.offer_id)]
-            case ServerChanged():
-                return self._change_server(event.server)
-            case Release():
-                return self._release(event)
-            case _:
-                assert_never(event)
+        if isinstance(event, PlaceOffer):
+            return self._place_offer(event.offer)
+        if isinstance(event, WithdrawOffer):
+            return [self._withdraw_offer(event.offer_id)]
+        if isinstance(event, ServerChanged):
+            return self._change_server(event.server)
+        return self._release(event)
 
     def _place_offer(self, offer: Offer) -> list[Outcome]:
         reason = self._offer_refusal(offer)

@@ -54,7 +54,7 @@ servers = st.builds(
     suspended=mostly(False, True),
 )
 windows = st.lists(
-    st.tuples(st.sampled_from([0, 0, 0, 1, 8]), st.integers(5, 24)).map(
+    st.tuples(st.sampled_from([-4, 0, 0, 1, 8]), st.integers(5, 24)).map(
         lambda pair: (pair[0], sum(pair))
     ),
     min_size=1,

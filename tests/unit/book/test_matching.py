@@ -404,6 +404,23 @@ def test_a_buy_now_waits_for_the_set_up_slots_of_the_quoted_start():
     assert best == BestPrice(ask_micro=500_000, start_slot=slot("16:00"), offer_id=2)
 
 
+def test_hours_can_come_back_only_where_they_are_in_use():
+    market = Market()
+    market.offer(1)
+    market.bid(gpus=2)
+
+    def can_release(*, server_id: int = 1, start: str = "14:30", end: str = "15:45", gpus: int = 2):
+        slots = {"from_slot": slot(start), "to_slot": slot(end)}
+        event = Release(sequence=market.next_sequence, server_id=server_id, gpus=gpus, **slots)
+        return market.book.can_release(event)
+
+    assert can_release()
+    assert can_release(start="15:00", end="15:15", gpus=1)
+    assert not can_release(gpus=3)
+    assert not can_release(end="16:00")
+    assert not can_release(server_id=2)
+
+
 def test_a_preview_ignores_the_bids_own_sequence_and_placing_time():
     market = Market()
     market.offer(1, ask_micro=500_000)

@@ -275,14 +275,37 @@ def test_the_best_price_is_the_lowest_one_buyable_from_an_offers_next_start(stre
         assert_buyable(book, best, gpus=gpus, hours=hours)
 
 
+@given(streams, bids)
+def test_a_quote_is_the_lowest_ask_that_serves_the_bid_from_an_offers_next_start(stream, bid):
+    *_, last = moments(stream)
+    player = play(stream)
+    bid = player.number_bid(bid).bid
+    any_limit = replace(bid, limit_micro=10**9)
+
+    quote = player.book.quote(bid)
+
+    quotes = [
+        (offer.ask_micro, offer.sequence, start)
+        for offer in last.world.open_offers.values()
+        if last.world.suits(any_limit, offer)
+        and (start := next_start(last.world, offer, gpus=bid.gpus, hours=bid.hours)) is not None
+    ]
+    is_open = not last.world.is_halted(bid.gpu_model)
+    expected = min(quotes) if quotes and is_open else None
+    assert (quote and (quote.ask_micro, quote.offer_id, quote.start_slot)) == expected
+
+
 def quoted_start(world: World, offer: Offer, *, gpus: int, hours: int) -> int | None:
     is_in_market = (offer.gpu_model, offer.currency) == ("h100", "EUR")
-    if (
-        not is_in_market
-        or world.is_halted("h100")
-        or not world.sells(offer, gpus=gpus, hours=hours)
-        or world.servers[offer.server_id].capacity < gpus
-    ):
+    is_sold_so = is_in_market and world.sells(offer, gpus=gpus, hours=hours)
+    if not is_sold_so or world.is_halted("h100"):
+        return None
+    return next_start(world, offer, gpus=gpus, hours=hours)
+
+
+def next_start(world: World, offer: Offer, *, gpus: int, hours: int) -> int | None:
+    """The offer's own next P, when the hours after it are free too."""
+    if world.servers[offer.server_id].capacity < gpus:
         return None
     last_end = max(end for _, end in offer.windows)
     for start in range(world.now_seconds // 900, last_end + 1):
