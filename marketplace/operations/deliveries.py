@@ -19,9 +19,9 @@ from marketplace.rental_time import READY_WITHIN
 MAX_HOST_LENGTH = 253
 MAX_PORT = 65_535
 LABEL = r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)"
-HOST_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*\.?", re.ASCII)
-# A name of digits and dots alone is an address that somebody mistyped, or an old way to write one.
-NOT_A_NAME = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)\.?")
+HOST_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*", re.ASCII)
+# What ends in a number is an address that somebody mistyped, or an old way to write one.
+DIGITS = re.compile(r"0x[0-9a-f]*|[0-9]+")
 USERNAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}", re.ASCII)
 # As ssh-keygen -l prints it; the whole printed line may be pasted.
 FINGERPRINT = re.compile(r"(?:^|\s)(SHA256:[A-Za-z0-9+/]{43})=?(?=\s|$)", re.ASCII)
@@ -138,12 +138,13 @@ def _checked_host(host: str) -> str:
                 "host", _("Give an address that can be reached from the Internet.")
             )
         return str(address)
-    is_name = HOST_NAME.fullmatch(host) and not NOT_A_NAME.fullmatch(host.rsplit(".", maxsplit=1)[-1])
-    if not is_name or len(host) > MAX_HOST_LENGTH:
+    name = host.removesuffix(".").lower()
+    last_label = name.rsplit(".", maxsplit=1)[-1]
+    if len(name) > MAX_HOST_LENGTH or not HOST_NAME.fullmatch(name) or DIGITS.fullmatch(last_label):
         raise AddressRefused("host", _("Give a host name or an IP address, without a port."))
-    if host.rstrip(".").lower() == "localhost" and not settings.PROBE_ALLOW_PRIVATE:
+    if name == "localhost" and not settings.PROBE_ALLOW_PRIVATE:
         raise AddressRefused("host", _("Give an address that can be reached from the Internet."))
-    return host.rstrip(".").lower()
+    return name
 
 
 def _address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

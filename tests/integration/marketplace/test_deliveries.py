@@ -54,6 +54,7 @@ class TestAccessDetails:
             "a" * 64 + ".example.com",
             "a." * 130,
             "127.1",
+            "127.1.",
             "0x7f.1",
             "2130706433",
             "gpu\u0661.example.com",

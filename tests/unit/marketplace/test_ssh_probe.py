@@ -43,8 +43,11 @@ async def with_ssh_server(
     server = await asyncssh.listen(
         HOST, 0, server_factory=NoVisitors, server_host_keys=keys, config=None
     )
-    async with server:
+    try:
         return await act(server.get_port())
+    finally:
+        server.close()
+        await server.wait_closed()
 
 
 async def with_server(
