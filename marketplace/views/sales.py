@@ -1,16 +1,16 @@
 """What a seller sold: the list, one sale, handing a machine over, earnings."""
 
-from billing.queries import earnings_of
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
+from billing.queries import earnings_of
 from marketplace.accounts.http import SignedInRequest, client_now, signed_in
 from marketplace.forms.supply import HandOverForm
 from marketplace.models import Rental
-from marketplace.operations.deliveries import HandOver, hand_over
+from marketplace.operations.deliveries import HandOver, RentalNotFound, hand_over
 from marketplace.operations.refusals import Refusal
 from marketplace.queries.supply import sales_of, sales_to_hand_over
 from marketplace.views.refused import add_refusal
@@ -45,6 +45,8 @@ def sale(request: SignedInRequest, pk: int) -> HttpResponse:
                 access=HandOver(**form.cleaned_data),
                 now=client_now(),
             )
+        except RentalNotFound:
+            raise Http404 from None
         except Refusal as refusal:
             add_refusal(form, refusal)
         else:

@@ -13,6 +13,7 @@ from marketplace.operations import transitions
 from marketplace.operations.charging import charge_due_hours
 from marketplace.operations.deliveries import HandOver, RentalNotFound, hand_over
 from marketplace.operations.probes import record_probe
+from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import (
     RentalIsOver,
     stop_consequence,
@@ -29,6 +30,7 @@ from tests.builders import (
     seller_account_of,
     wallet_of,
 )
+from tests.exchange import match
 from tests.factories import T0
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_deferred_rules")]
@@ -498,6 +500,24 @@ class TestStop:
 
         assert (consequence.reason, consequence.charged_minor) == ("not_delivered", 0)
         assert (rental.state, wallet_of(rental).free_minor) == ("not_delivered", 600)
+
+    def test_lets_another_customer_buy_the_hours_and_gives_him_the_gpu(self):
+        server = make_server(gpu_count=1)
+        rental = sell(hours=10, server=server)
+        make_ready(rental, at(-5))
+        stop(rental, at(20))
+        match(at(20))
+
+        other = sell(hours=2, server=server, starts_at=at(90), filled_at=at(20))
+        sweep(other, at(30))
+
+        assert other.state == Rental.State.PREPARING
+        periods = GpuBooking.objects.order_by("period").values_list("gpu_number", "period")
+        assert list(periods) == [
+            (0, DateTimeTZRange(at(-60), at(30))),
+            (0, DateTimeTZRange(at(30), at(210))),
+        ]
+        assert marketplace_differences() == []
 
     def test_is_refused_to_others_and_changes_nothing(self):
         rental = sell()
