@@ -114,10 +114,6 @@ class Migration(migrations.Migration):
                     "starts_at",
                     models.DateTimeField(blank=True, null=True, verbose_name="earliest start"),
                 ),
-                (
-                    "offered_gpu_hours",
-                    models.PositiveIntegerField(default=0, verbose_name="offered GPU-hours"),
-                ),
                 ("as_of", models.DateTimeField(verbose_name="as of")),
                 (
                     "gpu_model",

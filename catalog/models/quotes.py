@@ -22,7 +22,6 @@ class Quote(models.Model):
     gpus = models.PositiveSmallIntegerField(_("GPUs"))
     price_micro = models.BigIntegerField(_("price"), null=True, blank=True)
     starts_at = models.DateTimeField(_("earliest start"), null=True, blank=True)
-    offered_gpu_hours = models.PositiveIntegerField(_("offered GPU-hours"), default=0)
     as_of = models.DateTimeField(_("as of"))
 
     class Meta:

@@ -20,7 +20,6 @@ class QuoteToPublish:
     gpus: int
     price_micro: int | None
     starts_at: datetime | None
-    offered_gpu_hours: int = 0
 
 
 def publish_quotes(*, quotes: Sequence[QuoteToPublish], as_of: datetime) -> None:
@@ -36,7 +35,6 @@ def publish_quotes(*, quotes: Sequence[QuoteToPublish], as_of: datetime) -> None
             gpus=quote.gpus,
             price_micro=quote.price_micro,
             starts_at=quote.starts_at,
-            offered_gpu_hours=quote.offered_gpu_hours,
             as_of=as_of,
         )
         for quote in sorted(quotes, key=lambda q: (q.gpu_model_id, q.currency.value, q.gpus))
@@ -45,5 +43,5 @@ def publish_quotes(*, quotes: Sequence[QuoteToPublish], as_of: datetime) -> None
         rows,
         update_conflicts=True,
         unique_fields=["gpu_model", "currency", "gpus"],
-        update_fields=["price_micro", "starts_at", "offered_gpu_hours", "as_of"],
+        update_fields=["price_micro", "starts_at", "as_of"],
     )
