@@ -130,4 +130,4 @@ class ReviewForm(forms.Form):
     @property
     def public_key(self) -> str:
         chosen = self.cleaned_data["ssh_key"]
-        return self._keys.get(chosen, self.cleaned_data["new_key"])
+        return str(self._keys.get(chosen, self.cleaned_data["new_key"]))

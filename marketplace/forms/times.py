@@ -1,7 +1,7 @@
 """Times in forms: on the grid of quarters, in the viewer's time zone."""
 
 from django import forms
-from django.utils.functional import Promise
+from django_stubs_ext import StrOrPromise
 
 # What a browser sends for <input type="datetime-local">, in the viewer's time zone.
 LOCAL_TIME = "%Y-%m-%dT%H:%M"
@@ -9,7 +9,7 @@ SLOT_STEP_SECONDS = 900
 
 
 def local_time_field(
-    *, label: str | Promise, help_text: str | Promise = "", required: bool = True
+    *, label: StrOrPromise, help_text: StrOrPromise = "", required: bool = True
 ) -> forms.DateTimeField:
     """Return a field for a time on the grid of quarters, in the viewer's time zone."""
     widget = forms.DateTimeInput(

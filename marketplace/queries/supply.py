@@ -53,7 +53,7 @@ def sales_to_hand_over(*, organisation_id: int) -> QuerySet[Rental]:
     )
 
 
-def _open_offers() -> Prefetch:
+def _open_offers() -> "Prefetch[str]":
     windows = Prefetch("windows", OfferWindow.objects.order_by("starts_at", "id"))
     offers = Offer.objects.filter(status__in=OPEN_STATUSES).prefetch_related(windows)
     return Prefetch("offers", offers.order_by("id"), to_attr="open_offers")

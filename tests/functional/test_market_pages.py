@@ -343,9 +343,15 @@ class TestSelling:
 
         shown = browser.get(address).content.decode()
         browser.post(
-            address, _hand_over_values(HandOver(
-            host="gpu.example.com", port=2222, username="root", host_key_fingerprint=FINGERPRINT
-        ))
+            address,
+            _hand_over_values(
+                HandOver(
+                    host="gpu.example.com",
+                    port=2222,
+                    username="root",
+                    host_key_fingerprint=FINGERPRINT,
+                )
+            ),
         )
 
         assert SSH_KEY.split()[1] in shown
@@ -368,8 +374,13 @@ class TestEveryPage:
     def test_answers_in_both_languages_with_and_without_content(
         self, as_person, people, server, language, is_empty
     ):
-        customer_pages = [("dashboard",), ("orders",), ("rentals",), ("order_new", "rtx-4090")]
-        seller_pages = [
+        customer_pages: list[tuple[str | int, ...]] = [
+            ("dashboard",),
+            ("orders",),
+            ("rentals",),
+            ("order_new", "rtx-4090"),
+        ]
+        seller_pages: list[tuple[str | int, ...]] = [
             ("seller_home",),
             ("servers",),
             ("server_add",),
