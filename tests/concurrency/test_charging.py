@@ -6,44 +6,26 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from threading import Barrier
 
 import pytest
 from django.db import connection, connections
 
 from billing.models import Journal, Posting
-from marketplace.gateways.ssh_probe import ProbeResult
 from marketplace.models import Rental, RentalHour
 from marketplace.operations.charging import charge_due_hours
-from marketplace.operations.deliveries import HandOver, hand_over
 from marketplace.operations.probes import probe_due, record_probe
 from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import stop_rental, sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import FINGERPRINT, hold_of, make_customer, make_server, sell
-from tests.factories import T0
+from tests.builders import hold_of, make_customer, make_server, sell
+from tests.rental_steps import GOOD, at, give_access
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-P = T0 + timedelta(hours=2)
-GOOD = ProbeResult(is_ready=True, fingerprint=FINGERPRINT)
-
-
-def at(minutes: float):
-    return P + timedelta(minutes=minutes)
-
 
 def deliver(rental: Rental) -> Rental:
-    hand_over(
-        rental_id=rental.pk,
-        organisation_id=rental.fill.seller_id,
-        actor_id=rental.fill.bid.placed_by_id,
-        access=HandOver(
-            host="127.0.0.1", port=22, username="gpu", host_key_fingerprint=FINGERPRINT
-        ),
-        now=at(-5),
-    )
+    give_access(rental, at(-5))
     sweep_rentals(now=at(-5))
     record_probe(rental_id=rental.pk, result=GOOD, now=at(-5))
     return rental

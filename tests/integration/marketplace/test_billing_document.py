@@ -11,12 +11,12 @@ from marketplace.early_end import end_early
 from marketplace.gateways.ssh_probe import ProbeError, ProbeResult
 from marketplace.models import Rental
 from marketplace.operations.charging import charge_due_hours
-from marketplace.operations.deliveries import HandOver, hand_over
 from marketplace.operations.probes import record_probe
 from marketplace.operations.rentals import sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
 from tests.builders import FINGERPRINT, hold_of, sell, seller_account_of, wallet_of
 from tests.factories import T0
+from tests.rental_steps import give_access
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "algorithms" / "billing-hour.md"
 CHECKS = {
@@ -44,15 +44,7 @@ def do(event: str, rental: Rental | None, now: datetime) -> Rental:
         assert event == "sold"
         return sell(hours=3, price_micro=345_000)
     if event == "hand over":
-        hand_over(
-            rental_id=rental.pk,
-            organisation_id=rental.fill.seller_id,
-            actor_id=rental.fill.bid.placed_by_id,
-            access=HandOver(
-                host="127.0.0.1", port=22, username="gpu", host_key_fingerprint=FINGERPRINT
-            ),
-            now=now,
-        )
+        give_access(rental, now)
     elif event in CHECKS:
         record_probe(rental_id=rental.pk, result=CHECKS[event], now=now)
     sweep_rentals(now=now)

@@ -11,11 +11,10 @@ from hypothesis.extra.django import TestCase
 
 from billing.models import Hold, Journal, Posting
 from billing.operations.charges import charge_hours
-from marketplace.gateways.ssh_probe import ProbeError, ProbeResult
+from marketplace.gateways.ssh_probe import ProbeResult
 from marketplace.models import DeliveryGap, Rental, RentalHour
 from marketplace.operations import charging, settlement
 from marketplace.operations.charging import charge_due_hours
-from marketplace.operations.deliveries import HandOver, hand_over
 from marketplace.operations.probes import record_probe
 from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import sweep_rentals
@@ -23,7 +22,6 @@ from marketplace.operations.settlement import settle_due_hours
 from marketplace.tasks import charge_hours as charge_hours_task
 from marketplace.tasks import sweep_rentals as sweep_rentals_task
 from tests.builders import (
-    FINGERPRINT,
     hold_of,
     make_customer,
     make_server,
@@ -31,17 +29,9 @@ from tests.builders import (
     seller_account_of,
     wallet_of,
 )
-from tests.factories import T0
+from tests.rental_steps import BAD, GOOD, P, at, give_access
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_deferred_rules")]
-
-P = T0 + timedelta(hours=2)
-GOOD = ProbeResult(is_ready=True, fingerprint=FINGERPRINT)
-BAD = ProbeResult(is_ready=False, error=ProbeError.NO_ANSWER)
-
-
-def at(minutes: float):
-    return P + timedelta(minutes=minutes)
 
 
 def probe(rental: Rental, result: ProbeResult, *minutes: float):
@@ -54,15 +44,7 @@ def delivered(*, ready: float = -5, **facts) -> Rental:
     """Return a rental whose machine was verified ``ready`` minutes after its paid start."""
     rental = sell(**facts)
     sweep_rentals(now=at(min(ready, 0)))
-    hand_over(
-        rental_id=rental.pk,
-        organisation_id=rental.fill.seller_id,
-        actor_id=rental.fill.bid.placed_by_id,
-        access=HandOver(
-            host="127.0.0.1", port=22, username="gpu", host_key_fingerprint=FINGERPRINT
-        ),
-        now=at(ready),
-    )
+    give_access(rental, at(ready))
     probe(rental, GOOD, ready)
     return rental
 

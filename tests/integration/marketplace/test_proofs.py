@@ -1,47 +1,29 @@
 """The proof of fills, holds, charges and calendars passes on real histories and sees planted faults."""
 
-from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.db.models import F
 
 from billing.models import Hold
-from marketplace.gateways.ssh_probe import ProbeError, ProbeResult
 from marketplace.models import Command, GpuBooking, Rental, RentalHour, ServerDay
 from marketplace.operations.charging import charge_due_hours
-from marketplace.operations.deliveries import HandOver, hand_over
 from marketplace.operations.probes import record_probe
 from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import stop_rental, sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import FINGERPRINT, hold_of, sell
+from tests.builders import hold_of, sell
 from tests.exchange import match
 from tests.factories import T0
+from tests.rental_steps import BAD, GOOD, P, at, give_access
 
 pytestmark = pytest.mark.django_db
-
-P = T0 + timedelta(hours=2)
-GOOD = ProbeResult(is_ready=True, fingerprint=FINGERPRINT)
-BAD = ProbeResult(is_ready=False, error=ProbeError.NO_ANSWER)
-
-
-def at(minutes: float):
-    return P + timedelta(minutes=minutes)
 
 
 def delivered(*, minute: float = -5, **facts) -> Rental:
     rental = sell(**facts)
     sweep_rentals(now=at(min(minute, 0)))
-    hand_over(
-        rental_id=rental.pk,
-        organisation_id=rental.fill.seller_id,
-        actor_id=rental.fill.bid.placed_by_id,
-        access=HandOver(
-            host="127.0.0.1", port=22, username="gpu", host_key_fingerprint=FINGERPRINT
-        ),
-        now=at(minute),
-    )
+    give_access(rental, at(minute))
     record_probe(rental_id=rental.pk, result=GOOD, now=at(minute))
     return rental
 
