@@ -5,15 +5,31 @@ foreign keys of new postings alone. A hold changes only under its wallet's lock.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from billing.models import Account, StripeEvent, TopUp
 
 
-def lock_accounts(*, ids: Collection[int]) -> dict[int, Account]:
+@dataclass(frozen=True, slots=True)
+class LockedAccount:
+    """What a locked account holds: nobody else changes it until the transaction ends."""
+
+    id: int
+    currency: str
+    posted_minor: int
+    held_minor: int
+
+    @property
+    def free_minor(self) -> int:
+        return self.posted_minor - self.held_minor
+
+
+def lock_accounts(*, ids: Collection[int]) -> dict[int, LockedAccount]:
     """Lock the accounts in the order of their ids; return them as they are now."""
     rows = Account.objects.filter(pk__in=set(ids)).order_by("pk").select_for_update(no_key=True)
-    return {account.pk: account for account in rows}
+    values = rows.values_list("pk", "currency", "posted_minor", "held_minor")
+    return {value[0]: LockedAccount(*value) for value in values}
 
 
 def lock_top_up(*, top_up_id: int) -> TopUp | None:

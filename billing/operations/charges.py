@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 
 from billing.models import Hold, HoldMove, Journal
 from billing.money import Tally
@@ -93,17 +94,18 @@ def charge_hours(*, charges: Sequence[HourCharge]) -> dict[str, int]:
     HoldMissing, HoldExhausted
         A hold does not cover its charges.
     """
-    holds = _holds_of(charges)
-    acts = _acts_by_key([_charge_act(c, holds[c.hold_purpose]) for c in charges])
+    payers = _payers_of(charges)
+    acts = _acts_by_key([_charge_act(c, payers[c.hold_purpose]) for c in charges])
     if not acts:
         return {}
     ledger = open_ledger(refs=accounts_of(acts.values()))
     standing = written_journals(acts=list(acts.values()))
-    fresh = [charge for charge in charges if charge.key in acts.keys() - standing.keys()]
+    wanted = acts.keys() - standing.keys()
+    fresh = [charge for charge in charges if charge.key in wanted]
     if not fresh:
         return standing
     _check_holds(fresh)
-    moves = {charge.key: _capture_move(charge, holds[charge.hold_purpose]) for charge in fresh}
+    moves = {charge.key: _capture_move(charge, payers[charge.hold_purpose]) for charge in fresh}
     # Before the postings: a wallet's balance may not fall below what it holds, not even briefly.
     capture(moves=list(moves.values()))
     journals = write_journals(acts=[acts[charge.key] for charge in fresh], ledger=ledger)
@@ -137,13 +139,25 @@ def _acts_by_key(acts: Sequence[Act]) -> dict[str, Act]:
     return {key: act for key, act in by_key.items() if act.legs}
 
 
-def _holds_of(charges: Sequence[HourCharge]) -> dict[str, Hold]:
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """Whose wallet a hold sets money aside in: what never changes about it."""
+
+    hold_id: int
+    account_id: int
+    organisation_id: int
+    currency: str
+
+
+def _payers_of(charges: Sequence[HourCharge]) -> dict[str, Payer]:
     purposes = {charge.hold_purpose for charge in charges}
-    holds = Hold.objects.select_related("account").filter(purpose__in=purposes)
-    by_purpose = {hold.purpose: hold for hold in holds}
-    for purpose in sorted(purposes - by_purpose.keys()):
+    rows = Hold.objects.filter(purpose__in=purposes).values_list(
+        "purpose", "pk", "account_id", "account__organisation_id", "account__currency"
+    )
+    payers = {row[0]: Payer(row[1], row[2], row[3], row[4]) for row in rows}
+    for purpose in sorted(purposes - payers.keys()):
         raise HoldMissing(purpose)
-    return by_purpose
+    return payers
 
 
 def _check_holds(charges: Sequence[HourCharge]) -> None:
@@ -151,19 +165,19 @@ def _check_holds(charges: Sequence[HourCharge]) -> None:
     asked: dict[str, int] = {}
     for charge in charges:
         asked[charge.hold_purpose] = asked.get(charge.hold_purpose, 0) + charge.tally.gross_minor
-    for hold in Hold.objects.filter(purpose__in=list(asked)).order_by("purpose"):
-        left_minor = hold.remaining_minor if hold.state == Hold.State.OPEN else 0
-        missing_minor = asked[hold.purpose] - left_minor
+    holds = Hold.objects.filter(purpose__in=list(asked), state=Hold.State.OPEN)
+    left = dict(holds.values_list("purpose", F("amount_minor") - F("captured_minor")))
+    for purpose, asked_minor in sorted(asked.items()):
+        missing_minor = asked_minor - left.get(purpose, 0)
         if missing_minor > 0:
-            raise HoldExhausted(purpose=hold.purpose, missing_minor=missing_minor)
+            raise HoldExhausted(purpose=purpose, missing_minor=missing_minor)
 
 
-def _charge_act(charge: HourCharge, hold: Hold) -> Act:
-    assert hold.account.organisation_id is not None
+def _charge_act(charge: HourCharge, payer: Payer) -> Act:
     parties = HourParties(
-        customer_id=hold.account.organisation_id,
+        customer_id=payer.organisation_id,
         seller_id=charge.seller_id,
-        currency=hold.account.currency,
+        currency=payer.currency,
         vat_country=charge.vat_country,
     )
     return Act(
@@ -193,10 +207,10 @@ def _credit_act(credit: HourCredit) -> Act:
     )
 
 
-def _capture_move(charge: HourCharge, hold: Hold) -> Move:
+def _capture_move(charge: HourCharge, payer: Payer) -> Move:
     return Move(
-        hold_id=hold.pk,
-        account_id=hold.account_id,
+        hold_id=payer.hold_id,
+        account_id=payer.account_id,
         kind=HoldMove.Kind.CAPTURED,
         amount_minor=-charge.tally.gross_minor,
         occurred_at=charge.occurred_at,

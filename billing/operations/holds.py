@@ -132,17 +132,22 @@ def capture(*, moves: Sequence[Move]) -> None:
 
 def record_moves(moves: Sequence[Move]) -> None:
     """Insert the lines that tell a statement what changed."""
-    HoldMove.objects.bulk_create(
-        HoldMove(
-            hold_id=move.hold_id,
-            account_id=move.account_id,
-            journal_id=move.journal_id,
-            kind=move.kind,
-            amount_minor=move.amount_minor,
-            occurred_at=move.occurred_at,
-        )
-        for move in moves
+    columns = (
+        [move.hold_id for move in moves],
+        [move.account_id for move in moves],
+        [move.journal_id for move in moves],
+        [move.kind for move in moves],
+        [move.amount_minor for move in moves],
+        [move.occurred_at for move in moves],
     )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO billing_holdmove"
+            " (hold_id, account_id, journal_id, kind, amount_minor, occurred_at)"
+            " SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[],"
+            " %s::bigint[], %s::timestamptz[])",
+            columns,
+        )
 
 
 def _same_hold(hold: Hold, *, wallet_id: int, amount_minor: int) -> Hold:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db import connection
 
-from billing.locks import lock_accounts
-from billing.models import Account, Journal
+from billing.locks import LockedAccount, lock_accounts
+from billing.models import Journal
 from billing.operations.accounts import account_ids
 from billing.posting import AccountRef, Leg
 
@@ -51,7 +51,7 @@ class Ledger:
     """The accounts of some acts, with the owners' rows locked."""
 
     ids: Mapping[str, int]
-    locked: Mapping[int, Account]
+    locked: Mapping[int, LockedAccount]
 
     def id_of(self, ref: AccountRef) -> int:
         return self.ids[ref.code]
