@@ -7,7 +7,8 @@ something is due: acts of the plan, a machine to hand over, an hour to charge, a
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -33,6 +34,7 @@ BEFORE_START = timedelta(minutes=14)
 LATE_BY = timedelta(minutes=7)
 STOPPED_INTO_HOUR = timedelta(minutes=20)
 CANCELLED_AFTER = timedelta(hours=3)
+SETTLED_EVERY_HOURS = 6
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Due:
     stops: list[Rental] = field(default_factory=list)
     deliveries: list[Rental] = field(default_factory=list)
     checks: set[int] = field(default_factory=set)
+    is_charged: bool = False
+    is_settled: bool = False
 
 
 class History:
@@ -85,10 +89,13 @@ class History:
             deliver(rental, now=now)
         if due.checks:
             probe_due(now=now, look=_look_only_at(due.checks))
-        charge_due_hours(now=now)
-        settle_due_hours(now=now)
-        if due.stops:
-            self._stop(due.stops, now=now)
+        if due.is_charged:
+            charge_due_hours(now=now)
+        for rental in due.stops:
+            self._stop(rental, now=now)
+        if due.is_settled:
+            settle_due_hours(now=now)
+            self._match(now=now)
 
     def _trade(self, due: Due, *, now: datetime) -> None:
         for listing in due.listings:
@@ -126,32 +133,34 @@ class History:
         """Note when a sold rental needs somebody or something."""
         start, end = rental.starts_at, rental.ends_at
         if fate == Fate.NEVER_DELIVERED:
-            self._at(start + READY_WITHIN)
+            self._at(start + READY_WITHIN).is_settled = True
             return
         ready_at = start + LATE_BY if fate == Fate.LATE else start - BEFORE_START
         handed_over = self._at(ready_at)
         handed_over.deliveries.append(rental)
         handed_over.checks.add(rental.pk)
         for number in range(rental.fill.hours):
-            self._at(start + number * HOUR)
+            self._at(start + number * HOUR).is_charged = True
         self._at(end).checks.add(rental.pk)
+        # Nobody waits for the settlement of hours that were delivered whole.
+        settled_at = end if fate == Fate.LATE else end + -end.hour % SETTLED_EVERY_HOURS * HOUR
+        self._at(settled_at).is_settled = True
+        if fate == Fate.LATE:
+            handed_over.is_charged = True
         if fate == Fate.STOPPED:
             halfway = max(1, rental.fill.hours // 2)
-            self._at(start + halfway * HOUR + STOPPED_INTO_HOUR).stops.append(rental)
+            stopped = self._at(start + halfway * HOUR + STOPPED_INTO_HOUR)
+            stopped.stops.append(rental)
+            stopped.is_settled = True
 
-    def _stop(self, rentals: Sequence[Rental], *, now: datetime) -> None:
-        for rental in rentals:
-            try:
-                stop_rental(
-                    rental_id=rental.pk,
-                    organisation_id=rental.organisation_id,
-                    actor_id=rental.fill.bid.placed_by_id,
-                    now=now,
-                )
-            except RentalIsOver:
-                continue
-        self._match(now=now)
-        settle_due_hours(now=now)
+    def _stop(self, rental: Rental, *, now: datetime) -> None:
+        with suppress(RentalIsOver):
+            stop_rental(
+                rental_id=rental.pk,
+                organisation_id=rental.organisation_id,
+                actor_id=rental.fill.bid.placed_by_id,
+                now=now,
+            )
 
 
 def catch_up(*, now: datetime) -> None:

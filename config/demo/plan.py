@@ -88,7 +88,7 @@ FULL = Scale(
     days=21,
     cards=FEATURED + OTHERS,
     orders={Currency.USD: 19, Currency.EUR: 13, Currency.GBP: 10},
-    bursts_per_day=8,
+    bursts_per_day=6,
 )
 
 
@@ -120,36 +120,39 @@ def build_plan(*, scale: Scale = FULL, seed: int = SEED) -> Plan:
 def _bursts(scale: Scale, chance: random.Random) -> list[int]:
     """Return the minutes in which orders come in, oldest first.
 
-    Mostly in an hour's first quarter: a machine delivered by hand then starts on the hour.
+    All in an hour's first quarter: machines delivered by hand then start on the hour, so that one
+    step serves many of them.
     """
-    hours = range(QUARTER_DAY // HOUR, scale.days * 24 - 12)
+    hours = range(6, scale.days * 24 - 12)
     chosen = chance.sample(hours, min(len(hours), scale.days * scale.bursts_per_day))
-    return sorted(
-        (hour * HOUR + chance.choice((51, 53, 56, 58, 48, 22)) for hour in chosen), reverse=True
-    )
+    return sorted((_early_in(hour, chance.randrange(2, 12)) for hour in chosen), reverse=True)
 
 
-QUARTER_DAY = 6 * HOUR
+def _early_in(hours_before: int, minutes: int = 3) -> int:
+    """Return the minute that lies so many minutes into the hour that ends ``hours_before``."""
+    return (hours_before + 1) * HOUR - minutes
 
 
 def _listings(
     fleet: Sequence[Machine], scale: Scale, chance: random.Random
 ) -> Iterator[Listing]:
     """Yield three listings of each machine: at the start, past the middle, in the last days."""
-    minutes = scale.days * DAY
+    hours = scale.days * 24
     for number, machine in enumerate(fleet):
         first, second = chance.choice(((112, 107), (95, 106), (103, 109), (98, 105)))
-        # A few at a time: withdrawing and listing take a minute each.
-        offset = 4 * (number // 5)
-        yield Listing(
-            minute=minutes - 10 - offset, machine=machine, ask_micro=_part(machine, first)
-        )
-        yield Listing(
-            minute=minutes * 11 // 20 - offset, machine=machine, ask_micro=_part(machine, second)
-        )
-        yield Listing(
-            minute=minutes * 4 // 20 - offset, machine=machine, ask_micro=machine.ask_micro
-        )
+        # A few at a time, an hour apart.
+        batch = number // 6
+        for hour, ask_micro in (
+            (hours - 1, _part(machine, first)),
+            (hours * 11 // 20 - batch, _part(machine, second)),
+            (_last_listing(scale) - batch, machine.ask_micro),
+        ):
+            yield Listing(minute=_early_in(hour), machine=machine, ask_micro=ask_micro)
+
+
+def _last_listing(scale: Scale) -> int:
+    """Return how many hours before the end the last listings begin."""
+    return scale.days * 24 // 5
 
 
 def _part(machine: Machine, percent: int) -> int:
@@ -215,24 +218,37 @@ def _waiting_orders(fleet: Sequence[Machine], scale: Scale) -> Iterator[Order]:
         if machine.percent != 100 or not machine.card.is_featured:  # noqa: PLR2004
             continue
         buyers = [one for one in CUSTOMERS if machine.currency in one.currencies]
-        yield from _resting(machine, buyers, number=number, days=scale.days)
+        yield from _resting(machine, buyers, number=number, relisted=_last_listing(scale))
+        if number % 3 == 0:
+            yield from _evening(machine, buyers[number % len(buyers)], number=number)
+
+
+def _evening(machine: Machine, buyer: Customer, *, number: int) -> Iterator[Order]:
+    """Yield an order that still runs at the end of the history."""
+    yield Order(
+        minute=_early_in(3 + number % 4),
+        customer=buyer,
+        card=machine.card,
+        currency=machine.currency,
+        gpus=1,
+        hours=10 + number % 7,
+    )
 
 
 def _resting(
-    machine: Machine, buyers: Sequence[Customer], *, number: int, days: int
+    machine: Machine, buyers: Sequence[Customer], *, number: int, relisted: int
 ) -> Iterator[Order]:
-    relisted = days * DAY * 4 // 20
     cases: Iterable[tuple[int, int, int, Fate]] = (
-        # minute, percent of the last ask, how long it waits, fate
-        (relisted + 9 * HOUR, 103, 2 * DAY, Fate.SERVED),
-        (relisted - 4 * HOUR, 91, 8 * HOUR, Fate.CANCELLED if number % 3 == 0 else Fate.SERVED),
-        (9 * HOUR - 5 * number, 95, 3 * DAY, Fate.SERVED),
-        (7 * HOUR - 5 * number, 88, 2 * DAY, Fate.SERVED),
+        # hours before the end, percent of the last ask, how long it waits, fate
+        (relisted + 9, 103, 2 * DAY, Fate.SERVED),
+        (relisted - 12, 91, 8 * HOUR, Fate.CANCELLED if number % 3 == 0 else Fate.SERVED),
+        (4 + number % 4, 95, 3 * DAY, Fate.SERVED),
+        (2 + number % 3, 88, 2 * DAY, Fate.SERVED),
     )
-    for place, (minute, percent, waits, fate) in enumerate(cases):
+    for place, (hours_before, percent, waits, fate) in enumerate(cases):
         cents = machine.ask_micro * percent // (100 * MICRO_PER_MINOR)
         yield Order(
-            minute=minute,
+            minute=_early_in(hours_before),
             customer=buyers[(number + 5 * place) % len(buyers)],
             card=machine.card,
             currency=machine.currency,
@@ -257,7 +273,7 @@ def _camilles_story() -> Iterator[Order]:
         (2, "h200-sxm", Currency.USD, 1, 4, Fate.SERVED, "évaluation"),
     ):
         yield Order(
-            minute=days * DAY - 7,
+            minute=_early_in(days * 24),
             customer=CAMILLE,
             card=by_slug[slug],
             currency=currency,
@@ -278,11 +294,11 @@ def _camilles_open_orders(by_slug: dict[str, Card]) -> Iterator[Order]:
             minute=minute, customer=CAMILLE, card=by_slug[slug], currency=currency, **facts  # type: ignore[arg-type]  names above
         )
 
-    yield order(5 * HOUR - 2, "rtx-4090", Currency.EUR, hours=12, label="QLoRA 13B")
-    yield order(3 * HOUR - 2, "h100-sxm", Currency.USD, hours=10, label="LoRA 30B")
+    yield order(_early_in(5), "rtx-4090", Currency.EUR, hours=12, label="QLoRA 13B")
+    yield order(_early_in(3), "h100-sxm", Currency.USD, hours=10, label="LoRA 30B")
     card = by_slug["l40s"]
     yield order(
-        2 * HOUR,
+        _early_in(2),
         "l40s",
         Currency.USD,
         hours=6,
@@ -293,7 +309,7 @@ def _camilles_open_orders(by_slug: dict[str, Card]) -> Iterator[Order]:
     )
     card = by_slug["rtx-pro-6000-blackwell"]
     yield order(
-        HOUR,
+        _early_in(1),
         card.slug,
         Currency.EUR,
         hours=24,
