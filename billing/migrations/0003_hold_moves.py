@@ -20,8 +20,8 @@ class Migration(migrations.Migration):
                     "kind",
                     models.CharField(
                         choices=[
-                            ("placed", "Set aside"),
-                            ("repriced", "Set aside less"),
+                            ("placed", "Held"),
+                            ("repriced", "Held less"),
                             ("captured", "Taken"),
                             ("released", "Freed"),
                         ],

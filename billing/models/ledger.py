@@ -225,8 +225,8 @@ class HoldMove(models.Model):
     """
 
     class Kind(models.TextChoices):
-        PLACED = "placed", _("Set aside")
-        REPRICED = "repriced", _("Set aside less")
+        PLACED = "placed", _("Held")
+        REPRICED = "repriced", _("Held less")
         CAPTURED = "captured", _("Taken")
         RELEASED = "released", _("Freed")
 

@@ -34,7 +34,7 @@ CSV_COLUMNS = (
     "available",
 )
 HOLD_LABELS = {
-    HoldMove.Kind.PLACED: _("Set aside for an order"),
+    HoldMove.Kind.PLACED: _("Held for an order"),
     HoldMove.Kind.REPRICED: _("Surplus freed at the match"),
     HoldMove.Kind.RELEASED: _("Freed"),
 }
