@@ -2,6 +2,22 @@
 // The element's own data-live-done stops it. Without script the page has a "reload" link instead.
 const SECONDS = 2;
 
+const hideReload = (box) => {
+  for (const reload of box.querySelectorAll("[data-live-reload]")) reload.hidden = true;
+};
+
+// A swap must not take the keyboard away: the same control of the new part gets the focus.
+const swap = (box, html) => {
+  const held = box.contains(document.activeElement) ? document.activeElement : null;
+  box.innerHTML = html;
+  hideReload(box);
+  if (!held) return;
+  const alike = [...box.querySelectorAll(held.tagName)].find(
+    (element) => element.textContent === held.textContent,
+  );
+  (alike ?? box).focus({ preventScroll: true });
+};
+
 for (const box of document.querySelectorAll("[data-live]")) {
   let etag = "";
   const ask = async () => {
@@ -12,7 +28,7 @@ for (const box of document.querySelectorAll("[data-live]")) {
       box.classList.toggle("is-stale", !answer.ok && answer.status !== 304);
       if (answer.status === 200) {
         etag = answer.headers.get("ETag") ?? "";
-        box.innerHTML = await answer.text();
+        swap(box, await answer.text());
       }
     } catch {
       box.classList.add("is-stale");
@@ -21,5 +37,6 @@ for (const box of document.querySelectorAll("[data-live]")) {
   };
   const timer = setInterval(ask, SECONDS * 1000);
   document.addEventListener("visibilitychange", ask);
-  for (const reload of document.querySelectorAll("[data-live-reload]")) reload.hidden = true;
+  box.tabIndex = -1;
+  hideReload(box);
 }
