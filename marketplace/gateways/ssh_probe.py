@@ -159,9 +159,12 @@ async def _compare_at(target: ProbeTarget, address: Address) -> ProbeResult:
         except ConnectionRefusedError:
             return _miss(ProbeError.CONNECTION_REFUSED)
         except asyncssh.Error:
-            return _miss(ProbeError.NOT_SSH)
+            # A machine that showed a key before is SSH, even when it drops a later question.
+            break
         except OSError:
-            return _miss(ProbeError.NO_ANSWER)
+            if not seen:
+                return _miss(ProbeError.NO_ANSWER)
+            break
         if fingerprint == target.fingerprint:
             return ProbeResult(is_ready=True, fingerprint=fingerprint)
         seen = seen or fingerprint

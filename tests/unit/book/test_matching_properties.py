@@ -332,7 +332,8 @@ def assert_buyable(book: Book, best, *, gpus: int, hours: int) -> None:
     )
     answer = book.preview(stranger)
     assert isinstance(answer, Filled)
-    assert answer.fill.customer_price_micro == best.ask_micro
+    # At that price or better: a slot later, a cheaper offer may have become free.
+    assert answer.fill.customer_price_micro <= best.ask_micro
 
 
 @given(streams, bids, offers)
