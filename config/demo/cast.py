@@ -68,7 +68,9 @@ COMPANIES = (
     Company("rhone", "Rhône Calcul SAS", "Marc Delorme", SELLER_EMAIL, "eu-west", "fr"),
     Company("ridge", "Blue Ridge Compute LLC", "Dana Whitlock", "dana@" + EMAIL_DOMAIN, "us-east"),
     Company("nordhall", "Nordhall Compute AB", "Elin Sandvik", "elin@" + EMAIL_DOMAIN, "eu-north"),
-    Company("elbe", "Elbwerk Rechenzentrum GmbH", "Jonas Reuter", "jonas@" + EMAIL_DOMAIN, "eu-central"),
+    Company(
+        "elbe", "Elbwerk Rechenzentrum GmbH", "Jonas Reuter", "jonas@" + EMAIL_DOMAIN, "eu-central"
+    ),
     Company("tyne", "Tynebank Cloud Ltd", "Priya Hallam", "priya@" + EMAIL_DOMAIN, "uk"),
     Company("cascade", "Cascade Racks Inc.", "Theo Marsh", "theo@" + EMAIL_DOMAIN, "us-west"),
     Company("meseta", "Meseta Datos SL", "Lucía Ferrer", "lucia@" + EMAIL_DOMAIN, "eu-west"),
@@ -97,9 +99,7 @@ class Customer:
 
 
 EUR, USD, GBP = Currency.EUR, Currency.USD, Currency.GBP
-CAMILLE = Customer(
-    "camille", "Camille Aubert", "FR", (EUR, USD, GBP), "Grenoble", language="fr"
-)
+CAMILLE = Customer("camille", "Camille Aubert", "FR", (EUR, USD, GBP), "Grenoble", language="fr")
 CUSTOMERS = (
     CAMILLE,
     Customer("ines", "Inès Morvan", "FR", (EUR,), "Brest", language="fr"),
@@ -112,14 +112,32 @@ CUSTOMERS = (
     Customer("sofie", "Sofie Maes", "BE", (EUR,), "Ghent", language="fr"),
     Customer("aidan", "Aidan Keane", "IE", (EUR, GBP), "Cork", time_zone="Europe/Dublin"),
     Customer("gareth", "Gareth Pryce", "GB", (GBP,), "Cardiff", time_zone="Europe/London"),
-    Customer("amara", "Amara Osei", "GB", (GBP,), "Leeds", "Osei Audio Ltd", time_zone="Europe/London"),
+    Customer(
+        "amara", "Amara Osei", "GB", (GBP,), "Leeds", "Osei Audio Ltd", time_zone="Europe/London"
+    ),
     Customer("fiona", "Fiona Laird", "GB", (GBP,), "Dundee", time_zone="Europe/London"),
     Customer("rohan", "Rohan Mistry", "GB", (GBP, USD), "Bristol", time_zone="Europe/London"),
     Customer("beth", "Beth Colman", "US", (USD,), "Austin", time_zone="America/Chicago"),
-    Customer("diego", "Diego Farrell", "US", (USD,), "Portland", "Farrell Maps LLC", time_zone="America/Los_Angeles"),
+    Customer(
+        "diego",
+        "Diego Farrell",
+        "US",
+        (USD,),
+        "Portland",
+        "Farrell Maps LLC",
+        time_zone="America/Los_Angeles",
+    ),
     Customer("grace", "Grace Tan", "SG", (USD,), "Singapore", time_zone="Asia/Singapore"),
     Customer("kenji", "Kenji Arai", "JP", (USD,), "Osaka", time_zone="Asia/Tokyo"),
-    Customer("leila", "Leila Haddad", "CA", (USD,), "Montréal", language="fr", time_zone="America/Toronto"),
+    Customer(
+        "leila",
+        "Leila Haddad",
+        "CA",
+        (USD,),
+        "Montréal",
+        language="fr",
+        time_zone="America/Toronto",
+    ),
     Customer("owen", "Owen Baxter", "US", (USD,), "Boulder", time_zone="America/Denver"),
     Customer("tessa", "Tessa Lindqvist", "SE", (USD, EUR), "Lund"),
     Customer("milan", "Milan Horák", "CZ", (USD,), "Brno", "Horák Genomika s.r.o."),
@@ -146,17 +164,23 @@ class Machine:
         return f"{self.company.key}-{self.card.slug}"
 
     @property
+    def is_best(self) -> bool:
+        return self.percent == BEST
+
+    @property
     def ask_micro(self) -> int:
         """Return the ask of the last listing, to the cent; dearer levels differ by a cent at least."""
         best = self.card.ask_micro(self.currency) // MICRO_PER_MINOR
-        level = 0 if self.percent == BEST else max(best * self.percent // 100, best + 1)
-        return (level or best) * MICRO_PER_MINOR
+        level = best if self.is_best else max(best * self.percent // 100, best + 1)
+        return level * MICRO_PER_MINOR
 
 
 BEST = 100
 SECOND = 107
 THIRD = 116
 CERTIFIED = "datacentre"
+# Dear cards come by eight in every currency.
+DEAR_CENTS = 200
 # Cards whose market in dollars shows a third level.
 THREE_LEVELS = frozenset({"rtx-4090", "h100-sxm"})
 
@@ -175,7 +199,7 @@ def _machines_of(card: Card, row: list[Company]) -> list[Machine]:
     best = Machine(row[0], card, Currency.USD, card.best_gpus, BEST)
     if not card.is_featured:
         return [best]
-    large = card.best_gpus if card.usd_cents > 200 else 2  # noqa: PLR2004  dear cards come by eight
+    large = card.best_gpus if card.usd_cents >= DEAR_CENTS else 2
     found = [
         best,
         Machine(row[1], card, Currency.USD, 2, SECOND, tier=CERTIFIED),

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from billing.models import TopUp
 from billing.operations.topups import apply_checkout, start_top_up
+from config.demo.founding import Party
 
 CARD = {
     "card_number": "4242 4242 4242 4242",
@@ -21,20 +22,11 @@ class PageRefused(Exception):
     """The hosted page did not take the payment."""
 
 
-def top_up(
-    *,
-    organisation_id: int,
-    user_id: int,
-    name: str,
-    currency: str,
-    amount_minor: int,
-    key: str,
-    now: datetime,
-) -> TopUp:
-    """Start a top-up, pay it, and bring the money into the wallet."""
+def pay_in(*, payer: Party, currency: str, amount_minor: int, key: str, now: datetime) -> TopUp:
+    """Start a top-up, pay it by card, and bring the money into the wallet."""
     started = start_top_up(
-        organisation_id=organisation_id,
-        user_id=user_id,
+        organisation_id=payer.organisation.pk,
+        user_id=payer.user.pk,
         currency=currency,
         amount_minor=amount_minor,
         key=key,
@@ -42,7 +34,7 @@ def top_up(
         now=now,
     )
     assert started.checkout_session_id is not None
-    _pay(started.checkout_url, name=name)
+    _pay(started.checkout_url, name=payer.user.name)
     paid = apply_checkout(session_id=started.checkout_session_id, now=now)
     if paid.state != TopUp.State.PAID:
         raise PageRefused(f"top-up {paid.pk} is {paid.state}")

@@ -75,7 +75,5 @@ def _machine_names() -> frozenset[str]:
 
 
 def _owner_id(organisation_id: int) -> int:
-    owners = Membership.objects.filter(
-        organisation_id=organisation_id, role=Membership.Role.OWNER
-    )
+    owners = Membership.objects.filter(organisation_id=organisation_id, role=Membership.Role.OWNER)
     return owners.order_by("pk").values_list("user_id", flat=True)[0]

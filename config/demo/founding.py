@@ -116,9 +116,7 @@ def _applicant(*, now: datetime) -> None:
 
 
 def _customer(customer: Customer, *, now: datetime) -> Party:
-    user = _person(
-        email=customer.email, name=customer.name, language=customer.language, now=now
-    )
+    user = _person(email=customer.email, name=customer.name, language=customer.language, now=now)
     update_profile(
         user=user,
         name=customer.name,

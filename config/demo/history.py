@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from config.demo.acts import Fate, Listing, Order
 from config.demo.delivery import deliver, deliver_waiting
 from config.demo.founding import World
-from config.demo.plan import Fate, Listing, Order, Plan
+from config.demo.plan import Plan
 from config.demo.traders import Traders
 from marketplace.accounts import clock
 from marketplace.gateways.ssh_probe import ProbeResult, ProbeTarget, look_at
@@ -69,7 +70,7 @@ class History:
             else:
                 due.orders.append(act)
 
-    def run(self, *, told: Callable[[datetime], None] = lambda moment: None) -> None:
+    def run(self, *, told: Callable[[datetime], None]) -> None:
         """Take every step up to the end; ``told`` hears of each."""
         while self._times and self._times[0] <= self._ends_at:
             moment = heapq.heappop(self._times)
@@ -181,7 +182,9 @@ def set_clock(moment: datetime) -> None:
     clock.set_offset(offset_seconds=round((moment - real).total_seconds()))
 
 
-def _look_only_at(wanted: set[int]) -> Callable[[Mapping[int, ProbeTarget]], dict[int, ProbeResult]]:
+def _look_only_at(
+    wanted: set[int],
+) -> Callable[[Mapping[int, ProbeTarget]], dict[int, ProbeResult]]:
     """Check these rentals now; the others wait, as if the site itself had been away."""
 
     def look(targets: Mapping[int, ProbeTarget]) -> dict[int, ProbeResult]:

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import connection
 
+from config.demo.acts import DAY
 from config.demo.checkout import silence_webhooks
 from config.demo.founding import found_world
 from config.demo.history import History, catch_up, set_clock
-from config.demo.plan import DAY, FULL, Plan, Scale, build_plan
+from config.demo.plan import FULL, Plan, Scale, build_plan
 from marketplace.accounts import clock
 from marketplace.accounts.models import ClockOffset, Organisation
 from marketplace.operations.slots import slot_at, time_of
@@ -62,14 +63,14 @@ def _hurry() -> None:
         cursor.execute("SET synchronous_commit TO off")
 
 
-def live_through(
-    plan: Plan, *, ends_at: datetime, tell: Callable[[str], None] = lambda line: None
-) -> int:
+def live_through(plan: Plan, *, ends_at: datetime, tell: Callable[[str], None]) -> int:
     """Found the world and run the plan up to ``ends_at``; return the number of fills."""
     begins_at = ends_at - timedelta(days=plan.days)
     set_clock(begins_at)
     world = found_world(plan, now=begins_at)
-    tell(f"{len(world.sellers)} sellers, {len(world.customers)} customers, {len(world.servers)} servers")
+    tell(
+        f"{len(world.sellers)} sellers, {len(world.customers)} customers, {len(world.servers)} servers"
+    )
     history = History(plan=plan, world=world, ends_at=ends_at)
     days_left = plan.days
 

@@ -7,11 +7,11 @@ matches are the exchange's answer. Pure: no database, no clock.
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum, unique
 
 from billing.money import MICRO_PER_MINOR, Currency
+from config.demo.acts import DAY, HOUR, Act, Fate, Listing, Order, early_in
+from config.demo.camille import camilles_story
 from config.demo.cast import (
-    CAMILLE,
     CERTIFIED,
     CUSTOMERS,
     FEATURED,
@@ -22,55 +22,14 @@ from config.demo.cast import (
     machines,
 )
 
-HOUR = 60
-DAY = 24 * HOUR
 SEED = 20_260
+# GPUs of an order, 0 for all of a machine; hours of one.
+_SIZES = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 0)
+_LENGTHS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 8, 8, 10, 12, 24)
+LONGEST_OF_MANY = 6
+FEWEST_TO_STOP = 3
 # Orders of the last day and a half are small, so that the best offers keep free GPUs.
 QUIET_END = 36 * HOUR
-
-
-@unique
-class Fate(StrEnum):
-    """What becomes of an order once it is placed."""
-
-    SERVED = "served"
-    LATE = "late"
-    NEVER_DELIVERED = "never_delivered"
-    STOPPED = "stopped"
-    CANCELLED = "cancelled"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """A machine's hours are offered at an ask; an earlier offer of it is withdrawn first."""
-
-    minute: int
-    machine: Machine
-    ask_micro: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """A customer orders: at the best offer without a limit, else at most at ``limit_micro``.
-
-    ``starts_in`` and ``waits`` are minutes from the order; ``waits`` None leaves the default.
-    """
-
-    minute: int
-    customer: Customer
-    card: Card
-    currency: Currency
-    gpus: int
-    hours: int
-    limit_micro: int | None = None
-    tiers: tuple[str, ...] = ()
-    starts_in: int | None = None
-    waits: int | None = None
-    fate: Fate = Fate.SERVED
-    label: str = ""
-
-
-Act = Listing | Order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +46,8 @@ class Scale:
 FULL = Scale(
     days=21,
     cards=FEATURED + OTHERS,
-    orders={Currency.USD: 19, Currency.EUR: 13, Currency.GBP: 10},
-    bursts_per_day=6,
+    orders={Currency.USD: 18, Currency.EUR: 12, Currency.GBP: 9},
+    bursts_per_day=5,
 )
 
 
@@ -111,7 +70,7 @@ def build_plan(*, scale: Scale = FULL, seed: int = SEED) -> Plan:
         *_listings(fleet, scale, chance),
         *_orders(fleet, scale, bursts, chance),
         *_waiting_orders(fleet, scale),
-        *(_camilles_story() if scale.has_camilles_story else ()),
+        *(camilles_story() if scale.has_camilles_story else ()),
     ]
     acts.sort(key=lambda act: -act.minute)
     return Plan(days=scale.days, machines=fleet, customers=CUSTOMERS, acts=tuple(acts))
@@ -125,17 +84,10 @@ def _bursts(scale: Scale, chance: random.Random) -> list[int]:
     """
     hours = range(6, scale.days * 24 - 12)
     chosen = chance.sample(hours, min(len(hours), scale.days * scale.bursts_per_day))
-    return sorted((_early_in(hour, chance.randrange(2, 12)) for hour in chosen), reverse=True)
+    return sorted((early_in(hour, chance.randrange(2, 12)) for hour in chosen), reverse=True)
 
 
-def _early_in(hours_before: int, minutes: int = 3) -> int:
-    """Return the minute that lies so many minutes into the hour that ends ``hours_before``."""
-    return (hours_before + 1) * HOUR - minutes
-
-
-def _listings(
-    fleet: Sequence[Machine], scale: Scale, chance: random.Random
-) -> Iterator[Listing]:
+def _listings(fleet: Sequence[Machine], scale: Scale, chance: random.Random) -> Iterator[Listing]:
     """Yield three listings of each machine: at the start, past the middle, in the last days."""
     hours = scale.days * 24
     for number, machine in enumerate(fleet):
@@ -147,7 +99,7 @@ def _listings(
             (hours * 11 // 20 - batch, _part(machine, second)),
             (_last_listing(scale) - batch, machine.ask_micro),
         ):
-            yield Listing(minute=_early_in(hour), machine=machine, ask_micro=ask_micro)
+            yield Listing(minute=early_in(hour), machine=machine, ask_micro=ask_micro)
 
 
 def _last_listing(scale: Scale) -> int:
@@ -166,7 +118,7 @@ def _orders(
 ) -> Iterator[Order]:
     """Yield the orders of every market, spread over the whole history."""
     for machine in fleet:
-        if machine.percent != 100:  # noqa: PLR2004  once a market, at its best machine
+        if not machine.is_best:
             continue
         buyers = [one for one in CUSTOMERS if machine.currency in one.currencies]
         count = scale.orders[machine.currency] if machine.card.is_featured else 6
@@ -180,42 +132,43 @@ def _orders(
 def _order(
     machine: Machine, buyer: Customer, *, minute: int, number: int, chance: random.Random
 ) -> Order:
-    is_certified = machine.card.is_featured and machine.currency == Currency.USD and number % 4 == 3
-    is_large = minute > QUIET_END and not is_certified and chance.random() < 0.2  # noqa: PLR2004
-    gpus = chance.choice((2, 2, machine.gpus)) if is_large else 1
-    hours = chance.choice((1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 6, 8, 8, 10, 12))
-    if chance.random() < 0.06:  # noqa: PLR2004
-        hours = 24
-    # A bid above any ask fills at once at the ask; the rest buys now.
-    limit_micro = _part(machine, 130) if chance.random() < 0.4 else None  # noqa: PLR2004
+    is_certified = _wants_certified(machine, number=number)
+    gpus = 1 if is_certified or minute < QUIET_END else chance.choice(_SIZES) or machine.gpus
+    hours = chance.choice(_LENGTHS)
     return Order(
         minute=minute,
         customer=buyer,
         card=machine.card,
         currency=machine.currency,
         gpus=min(gpus, machine.gpus),
-        hours=min(hours, 6) if gpus >= 4 else hours,  # noqa: PLR2004
-        limit_micro=limit_micro,
+        hours=min(hours, LONGEST_OF_MANY) if gpus > 2 else hours,  # noqa: PLR2004  a pair is few
+        # A bid above any ask fills at once at the ask; the rest buys now.
+        limit_micro=_part(machine, 130) if chance.randrange(5) < 3 else None,  # noqa: PLR2004
         tiers=(CERTIFIED,) if is_certified else (),
         fate=_fate(minute, hours=hours, chance=chance),
     )
 
 
+def _wants_certified(machine: Machine, *, number: int) -> bool:
+    """Say whether an order insists on a certified data centre, and so passes the best offer by."""
+    is_offered = machine.card.is_featured and machine.currency == Currency.USD
+    return is_offered and number % 4 == 1
+
+
 def _fate(minute: int, *, hours: int, chance: random.Random) -> Fate:
-    roll = chance.random()
+    """Return what becomes of an order: of a hundred, one machine is late and two are left early."""
+    roll = chance.randrange(100)
     if minute < DAY:
         return Fate.SERVED
-    if roll < 0.01:  # noqa: PLR2004
+    if roll == 0:
         return Fate.LATE
-    if roll < 0.035 and hours >= 3:  # noqa: PLR2004
-        return Fate.STOPPED
-    return Fate.SERVED
+    return Fate.STOPPED if roll <= 3 and hours >= FEWEST_TO_STOP else Fate.SERVED  # noqa: PLR2004
 
 
 def _waiting_orders(fleet: Sequence[Machine], scale: Scale) -> Iterator[Order]:
     """Yield the orders that rest: some fill at a new listing, some are cancelled, expire or wait."""
     for number, machine in enumerate(fleet):
-        if machine.percent != 100 or not machine.card.is_featured:  # noqa: PLR2004
+        if not (machine.is_best and machine.card.is_featured):
             continue
         buyers = [one for one in CUSTOMERS if machine.currency in one.currencies]
         yield from _resting(machine, buyers, number=number, relisted=_last_listing(scale))
@@ -226,7 +179,7 @@ def _waiting_orders(fleet: Sequence[Machine], scale: Scale) -> Iterator[Order]:
 def _evening(machine: Machine, buyer: Customer, *, number: int) -> Iterator[Order]:
     """Yield an order that still runs at the end of the history."""
     yield Order(
-        minute=_early_in(3 + number % 4),
+        minute=early_in(3 + number % 4),
         customer=buyer,
         card=machine.card,
         currency=machine.currency,
@@ -248,7 +201,7 @@ def _resting(
     for place, (hours_before, percent, waits, fate) in enumerate(cases):
         cents = machine.ask_micro * percent // (100 * MICRO_PER_MINOR)
         yield Order(
-            minute=_early_in(hours_before),
+            minute=early_in(hours_before),
             customer=buyers[(number + 5 * place) % len(buyers)],
             card=machine.card,
             currency=machine.currency,
@@ -258,62 +211,3 @@ def _resting(
             waits=waits,
             fate=fate,
         )
-
-
-def _camilles_story() -> Iterator[Order]:
-    """Yield the orders of the customer whose login the demo gives away: something of everything."""
-    by_slug = {card.slug: card for card in FEATURED}
-    for days, slug, currency, gpus, hours, fate, label in (
-        (18, "rtx-4090", Currency.EUR, 1, 4, Fate.SERVED, "premiers essais"),
-        (15, "l40s", Currency.USD, 1, 6, Fate.SERVED, ""),
-        (12, "h100-sxm", Currency.EUR, 2, 5, Fate.SERVED, "LoRA 70B"),
-        (9, "rtx-pro-6000-blackwell", Currency.EUR, 1, 3, Fate.NEVER_DELIVERED, ""),
-        (6, "a100-sxm-80", Currency.GBP, 1, 8, Fate.STOPPED, "classification"),
-        (4, "rtx-5090", Currency.EUR, 1, 3, Fate.LATE, ""),
-        (2, "h200-sxm", Currency.USD, 1, 4, Fate.SERVED, "évaluation"),
-    ):
-        yield Order(
-            minute=_early_in(days * 24),
-            customer=CAMILLE,
-            card=by_slug[slug],
-            currency=currency,
-            gpus=gpus,
-            hours=hours,
-            fate=fate,
-            label=label,
-        )
-    yield from _camilles_open_orders(by_slug)
-
-
-def _camilles_open_orders(by_slug: dict[str, Card]) -> Iterator[Order]:
-    """Yield what runs, what begins tomorrow and what waits at the end of the history."""
-
-    def order(minute: int, slug: str, currency: Currency, **terms: object) -> Order:
-        facts = {"gpus": 1, "hours": 8} | terms
-        return Order(
-            minute=minute, customer=CAMILLE, card=by_slug[slug], currency=currency, **facts  # type: ignore[arg-type]  names above
-        )
-
-    yield order(_early_in(5), "rtx-4090", Currency.EUR, hours=12, label="QLoRA 13B")
-    yield order(_early_in(3), "h100-sxm", Currency.USD, hours=10, label="LoRA 30B")
-    card = by_slug["l40s"]
-    yield order(
-        _early_in(2),
-        "l40s",
-        Currency.USD,
-        hours=6,
-        limit_micro=card.ask_micro(Currency.USD) + 10 * MICRO_PER_MINOR,
-        starts_in=22 * HOUR,
-        waits=26 * HOUR,
-        label="nuit de demain",
-    )
-    card = by_slug["rtx-pro-6000-blackwell"]
-    yield order(
-        _early_in(1),
-        card.slug,
-        Currency.EUR,
-        hours=24,
-        limit_micro=card.ask_micro(Currency.EUR) * 9 // 10 // MICRO_PER_MINOR * MICRO_PER_MINOR,
-        waits=5 * DAY,
-        label="si le prix baisse",
-    )

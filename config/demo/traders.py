@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from billing.operations.holds import InsufficientFunds
+from config.demo.acts import Listing, Order
 from config.demo.cast import Machine
-from config.demo.checkout import top_up
+from config.demo.checkout import pay_in
 from config.demo.founding import Party, World
-from config.demo.plan import Listing, Order
 from marketplace.book.types import HORIZON_DAYS
 from marketplace.models import Bid, Offer
 from marketplace.operations.bids import BidOrder, OrderRefused, cancel_bid, place_bid, preview_bid
@@ -106,10 +106,8 @@ class Traders:
     def _pay(self, party: Party, *, currency: str, missing_minor: int, now: datetime) -> None:
         self._top_ups += 1
         wanted_minor = missing_minor + PAID_AHEAD_MINOR
-        top_up(
-            organisation_id=party.organisation.pk,
-            user_id=party.user.pk,
-            name=party.user.name,
+        pay_in(
+            payer=party,
             currency=currency,
             amount_minor=-(-wanted_minor // STEP_MINOR) * STEP_MINOR,
             key=f"top-up-{self._top_ups}",

@@ -78,11 +78,12 @@ def _run_everything(supervisor: Supervisor, *, parts: Parts, folder: Path, lock:
 
 
 def _start(supervisor: Supervisor, *, parts: Parts, addresses: Addresses) -> None:
-    for preparation in parts.preparations:
-        supervisor.run_step(_step(preparation, environment=supervisor.environment))
-    for member in parts.members(addresses):
-        say("stack", f"starting: {member.name}")
-        supervisor.start(member)
+    for part in (*parts.preparations, *parts.members(addresses)):
+        if isinstance(part, Preparation):
+            supervisor.run_step(_step(part, environment=supervisor.environment))
+        else:
+            say("stack", f"starting: {part.name}")
+            supervisor.start(part)
 
 
 def _step(preparation: Preparation, *, environment: Mapping[str, str]) -> Step:

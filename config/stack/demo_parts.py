@@ -1,7 +1,8 @@
 """What ``make demo`` runs, in order: the one list to edit.
 
 `PREPARATIONS` must succeed before anything else starts; `members` are the processes that run
-together, each started when the one before is ready; `ANNOUNCEMENT` speaks at the end.
+together, each started when the one before is ready, with the loading of the data among them;
+`ANNOUNCEMENT` speaks at the end.
 """
 
 import http.client
@@ -59,14 +60,16 @@ PREPARATIONS = (
             ("collectstatic", "--noinput", "--verbosity=0"),
         ),
     ),
-    # A process of its own, so that it speaks the languages that were just built.
-    Preparation(
-        "data",
-        (
-            ("load_catalog",),
-            # Does nothing when the demo's data is there already.
-            ("load_demo",),
-        ),
+)
+# Customers pay and machines are checked while it loads, so both their servers run before it; the
+# site itself does not, because the history begins in the past. A process of its own also speaks
+# the languages that were just built.
+DATA = Preparation(
+    "data",
+    (
+        ("load_catalog",),
+        # Does nothing when the demo's data is there already.
+        ("load_demo",),
     ),
 )
 SHOW_CODE = Preparation("demo", (("demo_code",),), names_shown=False)
@@ -86,16 +89,18 @@ class Addresses:
     state_folder: str
 
 
-def members(addresses: Addresses) -> list[Member]:
-    """Return the processes of the demo, in starting order."""
+def members(addresses: Addresses) -> list[Member | Preparation]:
+    """Return the processes of the demo, in starting order, and what must be done between them."""
     port = addresses.double_port
     double = [] if port is None else [_payment_double(port, addresses)]
     return [
         *double,
         _ssh_server(addresses.ssh_port, state_folder=addresses.state_folder),
+        DATA,
         _web(addresses),
         _worker(addresses.broker_url),
         _beat(addresses.state_folder),
+        Member(name="seller", command=[sys.executable, "manage.py", "demo_seller"]),
     ]
 
 
@@ -215,7 +220,7 @@ class Parts:
     """Everything that a run consists of, so that tests can run something smaller."""
 
     preparations: Sequence[Preparation]
-    members: Callable[[Addresses], Sequence[Member]]
+    members: Callable[[Addresses], Sequence[Member | Preparation]]
     announcement: Preparation | None
 
 

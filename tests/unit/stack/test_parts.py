@@ -142,15 +142,15 @@ class TestServers:
 
 
 class TestDemoParts:
-    def test_starts_the_worker_after_the_page_and_beat_last(self):
-        names = [member.name for member in members(addresses(double_port=4242))]
+    def test_loads_the_data_when_payments_and_machines_answer_and_before_the_site_runs(self):
+        names = [part.name for part in members(addresses(double_port=4242))]
 
-        assert names == ["stripe", "ssh", "web", "worker", "beat"]
+        assert names == ["stripe", "ssh", "data", "web", "worker", "beat", "seller"]
 
     def test_leaves_the_payment_double_out_when_real_keys_are_given(self):
-        names = [member.name for member in members(addresses(double_port=None))]
+        names = [part.name for part in members(addresses(double_port=None))]
 
-        assert names == ["ssh", "web", "worker", "beat"]
+        assert names == ["ssh", "data", "web", "worker", "beat", "seller"]
 
     def test_lets_the_worker_serve_every_queue(self):
         assert QUEUES == "matching,billing,delivery,mail"
