@@ -93,7 +93,7 @@ class ReviewForm(forms.Form):
     key = forms.CharField(widget=forms.HiddenInput, max_length=64)
     accepted_price_micro = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
     accepted_start = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
-    ssh_key = forms.ChoiceField(label=_("SSH key"))
+    ssh_key = forms.ChoiceField(label=_("SSH key for this order"))
     new_key = forms.CharField(
         label=_("Another public key"),
         required=False,
