@@ -128,7 +128,7 @@ pytest-here:
 
 # The first failure ends a long run, so that a run cut short by a time limit is known to be good.
 pytest-long-here:
-	@$(HERE) HYPOTHESIS_PROFILE=night $(BIN)/pytest -n $(JOBS) --dist loadgroup -m long --exitfirst $(PYTEST_OPTIONS)
+	@$(HERE) HYPOTHESIS_PROFILE=long $(BIN)/pytest -n $(JOBS) --dist loadgroup -m long --exitfirst $(PYTEST_OPTIONS)
 
 pytest-browser-here:
 	@$(HERE) $(BIN)/pytest -n 0 -m browser $(PYTEST_OPTIONS)
