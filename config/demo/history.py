@@ -18,6 +18,7 @@ from config.demo.founding import World
 from config.demo.plan import Plan
 from config.demo.traders import Traders
 from marketplace.accounts import clock
+from marketplace.accounts.operations.mails import send_due_mails
 from marketplace.gateways.ssh_probe import ProbeResult, ProbeTarget, look_at
 from marketplace.models import Bid, Rental
 from marketplace.operations.charging import charge_due_hours
@@ -97,6 +98,7 @@ class History:
         if due.is_settled:
             settle_due_hours(now=now)
             self._match(now=now)
+            _send_mails(now=now)
 
     def _trade(self, due: Due, *, now: datetime) -> None:
         for listing in due.listings:
@@ -174,12 +176,18 @@ def catch_up(*, now: datetime) -> None:
     settle_due_hours(now=now)
     while match_shard(now=now).has_more:
         pass
+    _send_mails(now=now)
 
 
 def set_clock(moment: datetime) -> None:
     """Let the site's clock show this moment."""
     real = datetime.now(tz=UTC)  # noqa: TID251  the distance to real time is what is set
     clock.set_offset(offset_seconds=round((moment - real).total_seconds()))
+
+
+def _send_mails(*, now: datetime) -> None:
+    while send_due_mails(now=now):
+        pass
 
 
 def _look_only_at(

@@ -12,6 +12,7 @@ from billing.money import MICRO_PER_MINOR, Currency
 from config.demo.acts import DAY, HOUR, Act, Fate, Listing, Order, early_in
 from config.demo.camille import camilles_story
 from config.demo.cast import (
+    CAMILLE,
     CERTIFIED,
     CUSTOMERS,
     FEATURED,
@@ -170,7 +171,8 @@ def _waiting_orders(fleet: Sequence[Machine], scale: Scale) -> Iterator[Order]:
     for number, machine in enumerate(fleet):
         if not (machine.is_best and machine.card.is_featured):
             continue
-        buyers = [one for one in CUSTOMERS if machine.currency in one.currencies]
+        # The customer whose login everybody has tells a story of her own.
+        buyers = [one for one in CUSTOMERS if machine.currency in one.currencies and one != CAMILLE]
         yield from _resting(machine, buyers, number=number, relisted=_last_listing(scale))
         if number % 3 == 0:
             yield from _evening(machine, buyers[number % len(buyers)], number=number)
@@ -194,7 +196,7 @@ def _resting(
     cases: Iterable[tuple[int, int, int, Fate]] = (
         # hours before the end, percent of the last ask, how long it waits, fate
         (relisted + 9, 103, 2 * DAY, Fate.SERVED),
-        (relisted - 12, 91, 8 * HOUR, Fate.CANCELLED if number % 3 == 0 else Fate.SERVED),
+        (relisted - 8, 91, 8 * HOUR, Fate.CANCELLED if number % 3 == 0 else Fate.SERVED),
         (4 + number % 4, 95, 3 * DAY, Fate.SERVED),
         (2 + number % 3, 88, 2 * DAY, Fate.SERVED),
     )

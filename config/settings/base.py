@@ -298,4 +298,6 @@ LOGGING = {
     "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": env_str("LOG_LEVEL", default="INFO")},
+    # It would note every call and its address, which holds the payment's number.
+    "loggers": {"stripe": {"level": "WARNING"}},
 }
