@@ -83,6 +83,7 @@ class TestLiveThrough:
         assert ends[reason.SELLER_FAILURE] == ends[reason.BALANCE] == 0
         late = RentalHour.objects.get(undelivered_minutes=7)
         assert late.number == 1
+        assert late.credit_journal is not None
         assert late.credit_journal.kind == Journal.Kind.HOUR_CREDIT
         assert not Rental.objects.filter(ended_at__isnull=True, ends_at__lt=ENDS_AT).exists()
 
