@@ -13,6 +13,8 @@ from tests.browser.visits import Clock, Faults, sign_in, sign_in_as_admin, watch
 HERE = Path(__file__).parent
 # Pages poll every two seconds, sweeps run every five: a step may need several of both.
 PATIENCE_MS = 45_000
+# A control that is on the page takes no time; a page under load takes some.
+ACTION_MS = 15_000
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -59,7 +61,7 @@ def open_page(browser: Browser, site: Site, faults: Faults) -> Iterator[OpenPage
         }
         context = browser.new_context(**(facts | options))
         contexts.append(context)
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(ACTION_MS)
         watch(context, faults)
         return context.new_page()
 
@@ -84,7 +86,7 @@ def signed_in(open_page: OpenPage) -> OpenPage:
 def clock(browser: Browser, site: Site) -> Iterator[Clock]:
     """Return the market's clock: the admin's page with its buttons."""
     context = browser.new_context(base_url=site.address)
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(ACTION_MS)
     page = context.new_page()
     sign_in_as_admin(page)
     yield Clock(page)

@@ -49,8 +49,18 @@ PUBLIC = (
 CUSTOMERS = (
     Shown("dashboard", "marketplace:dashboard"),
     Shown("order-review", "marketplace:order_review", CARD, TWO_HOURS),
-    Shown("order-review-short", "marketplace:order_review", CARD, TWO_HOURS | {"hours": "168", "gpus": "4"}),
-    Shown("order-refused", "marketplace:order_review", CARD, {"kind": "limit", "gpus": "0", "hours": "x"}),
+    Shown(
+        "order-review-short",
+        "marketplace:order_review",
+        CARD,
+        TWO_HOURS | {"hours": "168", "gpus": "4"},
+    ),
+    Shown(
+        "order-refused",
+        "marketplace:order_review",
+        CARD,
+        {"kind": "limit", "gpus": "0", "hours": "999"},
+    ),
     Shown("orders", "marketplace:orders"),
     Shown("order-filled", "marketplace:order", {"pk": 1}),
     Shown("order-waiting", "marketplace:order", {"pk": 2}),

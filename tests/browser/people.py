@@ -1,34 +1,13 @@
-"""Who lives in the small world of the browser tests, beside the demo's own cast."""
+"""Who lives in the small world of the browser tests, beside the demo's own sellers."""
 
-from dataclasses import dataclass
-
-from billing.money import Currency
+from config.demo.cast import CAMILLE, EUR, GBP, Company, Customer
 from config.demo.keys import PASSWORD
 
-__all__ = ["KEYBOARD_USER", "PASSWORD", "SCRIPTLESS_USER", "SELLER", "WAITING_CUSTOMER", "Shopper"]
+__all__ = ["CAMILLE", "KEYBOARD_USER", "PASSWORD", "SCRIPTLESS_USER", "SELLER", "WAITING_CUSTOMER"]
 
-
-@dataclass(frozen=True, slots=True)
-class Shopper:
-    """A customer with a login, an SSH key and money in one wallet."""
-
-    name: str
-    email: str
-    currency: Currency
-
-
-WAITING_CUSTOMER = Shopper("Wanda Stern", "wanda@example.com", Currency.EUR)
-KEYBOARD_USER = Shopper("Kim Taster", "kim@example.com", Currency.GBP)
-SCRIPTLESS_USER = Shopper("Nora Plain", "nora@example.com", Currency.GBP)
-
-
-@dataclass(frozen=True, slots=True)
-class Founder:
-    """The owner of a verified company that has no server yet."""
-
-    name: str
-    email: str
-    company: str
-
-
-SELLER = Founder("Olive Rack", "olive@example.com", "Olive Racks Ltd")
+WAITING_CUSTOMER = Customer("wanda", "Wanda Stern", "FR", (EUR,), "Lyon")
+KEYBOARD_USER = Customer("kim", "Kim Taster", "FR", (GBP,), "Metz")
+SCRIPTLESS_USER = Customer("nora", "Nora Plain", "FR", (GBP,), "Nice")
+SHOPPERS = (WAITING_CUSTOMER, KEYBOARD_USER, SCRIPTLESS_USER)
+# A verified seller that has no server yet.
+SELLER = Company("olive", "Olive Racks Ltd", "Olive Rack", "olive@demo.example", "uk")

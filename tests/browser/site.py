@@ -24,10 +24,11 @@ import psycopg
 from config.stack.children import PR_SET_PDEATHSIG
 from config.stack.console import say
 from config.stack.demo import ENVIRONMENT_FILE, LOCK_FILE, run_demo
-from config.stack.demo_parts import DEMO, Parts, Preparation
+from config.stack.demo_parts import DATA, DEMO, Addresses, Parts, Preparation
 from config.stack.errors import StackError
 from config.stack.folders import CHECKOUT
 from config.stack.single_copy import current_holder
+from config.stack.supervisor import Member
 
 # Out of the way of a demo that runs on the same machine.
 FIRST_PORT = "8400"
@@ -65,11 +66,16 @@ class World(Preparation):
 
 def small_parts() -> Parts:
     """Return the demo's parts with the catalogue and the small world for data."""
-    *others, data = DEMO.preparations
-    catalogue = replace(data, commands=(("load_catalog",),))
-    return replace(
-        DEMO, preparations=(*others, catalogue, World("world", commands=())), announcement=None
-    )
+    return replace(DEMO, members=_members, announcement=None)
+
+
+def _members(addresses: Addresses) -> list[Member | Preparation]:
+    catalogue = replace(DATA, commands=(("load_catalog",),))
+    world = World("world", commands=())
+    found: list[Member | Preparation] = []
+    for part in DEMO.members(addresses):
+        found += [catalogue, world] if part is DATA else [part]
+    return found
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import OpenPage
 from tests.browser.pages import CUSTOMER_EMAIL, CUSTOMERS, PUBLIC, SELLERS, SELLING_COMPANY, Shown
+from tests.browser.visits import act_for
 
 WIDTHS = (1280, 390)
 NARROWEST = 320
@@ -43,11 +44,6 @@ def test_every_page_is_accessible_and_whole(
             faults += [f"{shown.title}: {fault}" for fault in find_faults(page, shown, language)]
 
     assert faults == []
-
-
-def act_for(page: Page, company: str) -> None:
-    page.goto("/en/account/organisations/")
-    page.get_by_role("button", name=f"Act for it {company}").click()
 
 
 def find_faults(page: Page, shown: Shown, language: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.people import SELLER, WAITING_CUSTOMER
 from tests.browser.site import Site
-from tests.browser.visits import SLOT, Clock
+from tests.browser.visits import SLOT, Clock, act_for
 
 FIELD_TIME = "%Y-%m-%dT%H:%M"
 
@@ -21,7 +21,7 @@ def test_a_waiting_bid_is_filled_at_its_own_price_by_a_cheaper_offer(
     customer.evaluate("window.openedOnce = true")
 
     seller = signed_in(SELLER.email)
-    act_for_the_company(seller)
+    act_for(seller, SELLER.name)
     add_a_server(seller)
     offer_its_hours(seller, clock)
 
@@ -41,11 +41,6 @@ def leave_a_bid(page: Page) -> None:
     page.get_by_role("button", name="Review the order").click()
     expect(page.get_by_text("Your bid waits at €0.50 per GPU and hour")).to_be_visible()
     page.get_by_role("button", name="Leave the bid, hold €1.20").click()
-
-
-def act_for_the_company(page: Page) -> None:
-    page.goto("/en/account/organisations/")
-    page.get_by_role("button", name=f"Act for it {SELLER.company}").click()
 
 
 def add_a_server(page: Page) -> None:

@@ -9,7 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.visits import SLOT, Clock, amounts_in, mailed_code, pay_on_hosted_page, shown_time
+from tests.browser.visits import (
+    SLOT,
+    Clock,
+    amounts_in,
+    mailed_code,
+    pay_on_hosted_page,
+    shown_time,
+)
 
 # New each time, so that the walk can be repeated on a site that stays up.
 EMAIL = f"ada-{token_hex(4)}@example.com"
@@ -106,7 +113,7 @@ def wait_until_ready(page: Page) -> None:
 
 def open_access(page: Page, clock: Clock) -> None:
     """Access opens a slot before the paid time: a longer step would cost the first minutes."""
-    starts_at = shown_time(page.locator(".kpis > div", has_text="Paid from").inner_text())
+    starts_at = shown_time(page.locator("dl.spec div", has_text="Paid from").inner_text())
     while starts_at - clock.now() > SLOT:
         clock.advance_slot()
     expect(page.locator("#ssh")).to_be_visible()

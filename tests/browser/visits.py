@@ -63,6 +63,11 @@ def fill_credentials(page: Page, email: str) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
+def act_for(page: Page, company: str) -> None:
+    page.goto("/en/account/organisations/")
+    page.get_by_role("button", name=f"Act for it {company}").click()
+
+
 def sign_in_as_admin(page: Page) -> None:
     page.goto("/en/admin/")
     fill_credentials(page, ADMIN_EMAIL)
