@@ -5,15 +5,21 @@ paid start is the first slot boundary at least `SETUP_MARGIN_SECONDS` away whose
 free; the first set-up slot may be the running one. Counts only: which physical GPU serves is
 decided when the set-up begins.
 
-Known limit: the scan walks slot by slot, and counts of past slots stay until the next restore.
+Hours that a failed rental left have a ceiling: to a higher price they count as in use.
+
+Known limits: the scan walks slot by slot; counts and ceilings of past slots stay until the next
+restore. A ceiling holds for its number of GPUs also while those are sold again, so a server with
+further GPUs may for that time keep one more from a higher price. Set-up slots count as sold ones.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from marketplace.book.types import (
     SETUP_MARGIN_SECONDS,
     SLOT_SECONDS,
     SLOTS_PER_HOUR,
+    Ceiling,
     Server,
     Windows,
     slot_of,
@@ -40,10 +46,17 @@ def merge_windows(windows: Windows) -> Windows:
 class ServerCalendar:
     """One server and its GPUs in use per slot. Slots without use have no entry."""
 
-    __slots__ = ("_used", "server")
+    __slots__ = ("_used", "ceilings", "server")
 
-    def __init__(self, *, server: Server, used: Mapping[int, int] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        server: Server,
+        used: Mapping[int, int] | None = None,
+        ceilings: Iterable[Ceiling] = (),
+    ) -> None:
         self.server = server
+        self.ceilings = list(ceilings)
         self._used = {slot: count for slot, count in (used or {}).items() if count}
 
     def used_counts(self) -> dict[int, int]:
@@ -69,6 +82,40 @@ class ServerCalendar:
                 self._used[slot] = left
             else:
                 self._used.pop(slot, None)
+
+    def at_price(self, *, price_micro: int, currency: str) -> "ServerCalendar":
+        """Return the calendar as this price sees it: what may not be sold at it counts as in use.
+
+        For reading only: it is the calendar itself when no ceiling is in the way.
+        """
+        closed = [
+            ceiling
+            for ceiling in self.ceilings
+            if not ceiling.allows(price_micro=price_micro, currency=currency)
+        ]
+        if not closed:
+            return self
+        used = Counter(self._used)
+        for ceiling in closed:
+            used.update(dict.fromkeys(range(ceiling.from_slot, ceiling.to_slot), ceiling.gpus))
+        return ServerCalendar(server=self.server, used=used)
+
+    def highest_price(self, *, slots: range, gpus: int, price_micro: int, currency: str) -> int:
+        """Return the most, up to ``price_micro``, that these slots may be sold at.
+
+        They must be free at some price.
+        """
+        lower = {c.price_micro for c in self.ceilings if c.currency == currency}
+        prices = [price_micro, *sorted((p for p in lower if p < price_micro), reverse=True)]
+        return next(
+            price
+            for price in prices
+            if self.at_price(price_micro=price, currency=currency).is_free(slots=slots, gpus=gpus)
+        )
+
+    def is_free(self, *, slots: range, gpus: int) -> bool:
+        """Say whether so many GPUs are free in every slot of the range."""
+        return self._last_blocked(gpus=gpus, slots=slots) is None
 
     def earliest_start(
         self, *, gpus: int, hours: int, windows: Windows, first: int, last: int

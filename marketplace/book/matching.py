@@ -18,7 +18,8 @@ Supply arrives (an offer, a release, a changed server)
     bid that does not fit never blocks those behind it. On reopening, the waiting bids are tried in
     rank against all offers.
 Price
-    That of the order with the lower sequence number.
+    That of the order with the lower sequence number. Hours that a failed rental left are sold only
+    by asks at or below its price, and never above it: it takes the place of a higher limit.
 Ties
     Sequence numbers are unique, so no tie remains.
 
@@ -69,6 +70,7 @@ from marketplace.book.types import (
     BUY_NOW_STALE_SECONDS,
     Bid,
     CancelBid,
+    Ceiling,
     Clock,
     Event,
     Fill,
@@ -91,11 +93,13 @@ Market = tuple[str, str]
 class Snapshot:
     """Everything a book needs to go on after a restart, in any order of rows.
 
-    ``used`` maps a server to its GPUs in use by slot; slots without use may be left out.
+    ``used`` maps a server to its GPUs in use by slot; slots without use may be left out, as may
+    servers without ``ceilings``.
     """
 
     servers: Iterable[Server] = ()
     used: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    ceilings: Mapping[int, Iterable[Ceiling]] = field(default_factory=dict)
     offers: Iterable[Offer] = ()
     bids: Iterable[Bid] = ()
     now_seconds: int = 0
@@ -127,8 +131,11 @@ class Book:
         book._is_halted = snapshot.is_halted
         book._halted_models = set(snapshot.halted_models)
         for server in snapshot.servers:
-            used = snapshot.used.get(server.id)
-            book._calendars[server.id] = ServerCalendar(server=server, used=used)
+            book._calendars[server.id] = ServerCalendar(
+                server=server,
+                used=snapshot.used.get(server.id),
+                ceilings=snapshot.ceilings.get(server.id, ()),
+            )
         for offer in snapshot.offers:
             book._add_offer(offer)
         for bid in snapshot.bids:
@@ -141,6 +148,7 @@ class Book:
         return Snapshot(
             servers=tuple(calendar.server for calendar in calendars),
             used={calendar.server.id: calendar.used_counts() for calendar in calendars},
+            ceilings={one.server.id: tuple(one.ceilings) for one in calendars if one.ceilings},
             offers=tuple(self._offers[key] for key in sorted(self._offers)),
             bids=tuple(self._bids[key] for key in sorted(self._bids)),
             now_seconds=self.now_seconds,
@@ -364,7 +372,10 @@ class Book:
 
     def _release(self, event: Release) -> list[Outcome]:
         slots = range(event.from_slot, event.to_slot)
-        self._calendars[event.server_id].release(slots=slots, gpus=event.gpus)
+        calendar = self._calendars[event.server_id]
+        calendar.release(slots=slots, gpus=event.gpus)
+        if event.ceiling is not None:
+            calendar.ceilings.append(event.ceiling)
         return self._serve_server(event.server_id)
 
     def _serve_server(self, server_id: int) -> list[Outcome]:
@@ -393,11 +404,13 @@ class Book:
         return Supply(offers=offers, calendars=self._calendars, now_seconds=self.now_seconds)
 
     def _quoted_start(self, *, offer: Offer, gpus: int, hours: int) -> int | None:
-        calendar = self._calendars[offer.server_id]
-        server = calendar.server
+        server = self._calendars[offer.server_id].server
         is_sold_so = sells_gpus(offer=offer, server=server, gpus=gpus) and hours >= offer.min_hours
         if server.suspended or not is_sold_so:
             return None
+        calendar = self._calendars[server.id].at_price(
+            price_micro=offer.ask_micro, currency=offer.currency
+        )
         start_slot = calendar.next_start(
             gpus=gpus, hours=hours, windows=offer.windows, now_seconds=self.now_seconds
         )
@@ -414,6 +427,7 @@ class Book:
         assert found.start_slot is not None
         offer = found.chosen
         customer_price_micro, seller_price_micro = fill_prices(offer=offer, bid=bid)
+        calendar = self._calendars[offer.server_id]
         fill = Fill(
             bid_id=bid.id,
             offer_id=offer.id,
@@ -421,16 +435,23 @@ class Book:
             start_slot=found.start_slot,
             hours=bid.hours,
             gpus=bid.gpus,
-            setup_slots=self._calendars[offer.server_id].server.setup_slots,
+            setup_slots=calendar.server.setup_slots,
             customer_price_micro=customer_price_micro,
             seller_price_micro=seller_price_micro,
             sequence=self.last_sequence,
         )
+        # Both prices are in one currency for now, and so is the ceiling.
+        price_micro = calendar.highest_price(
+            slots=fill.occupied_slots,
+            gpus=fill.gpus,
+            price_micro=seller_price_micro,
+            currency=offer.currency,
+        )
+        fill = replace(fill, customer_price_micro=price_micro, seller_price_micro=price_micro)
         return Filled(fill=fill, decision=self._decision(bid, Reason.BEST_OFFER, found))
 
     def _occupy(self, fill: Fill) -> None:
-        slots = range(fill.occupied_from, fill.end_slot)
-        self._calendars[fill.server_id].book(slots=slots, gpus=fill.gpus)
+        self._calendars[fill.server_id].book(slots=fill.occupied_slots, gpus=fill.gpus)
 
     # Ranked lists
 

@@ -96,7 +96,8 @@ def _earliest_start(
     reachable = earliest_paid_start(
         now_seconds=supply.now_seconds, setup_slots=calendar.server.setup_slots
     )
-    return calendar.earliest_start(
+    at_ask = calendar.at_price(price_micro=offer.ask_micro, currency=offer.currency)
+    return at_ask.earliest_start(
         gpus=bid.gpus,
         hours=bid.hours,
         windows=offer.windows,

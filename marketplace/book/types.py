@@ -123,6 +123,25 @@ class Fill:
         """The end of paid time, exclusive."""
         return self.start_slot + self.hours * SLOTS_PER_HOUR
 
+    @property
+    def occupied_slots(self) -> range:
+        return range(self.occupied_from, self.end_slot)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """GPUs of a server that sell at most at a price in ``[from_slot, to_slot)``."""
+
+    from_slot: int
+    to_slot: int
+    gpus: int
+    price_micro: int
+    currency: str
+
+    def allows(self, *, price_micro: int, currency: str) -> bool:
+        """Say whether a price is at or below the ceiling. In another currency none is, for now."""
+        return currency == self.currency and price_micro <= self.price_micro
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
@@ -172,13 +191,17 @@ class ServerChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """Sold hours come back to a server: ``gpus`` fewer in use in ``[from_slot, to_slot)``."""
+    """Sold hours come back to a server: ``gpus`` fewer in use in ``[from_slot, to_slot)``.
+
+    With a ceiling the server failed them: they may be sold again only at or below it.
+    """
 
     sequence: int
     server_id: int
     from_slot: int
     to_slot: int
     gpus: int
+    ceiling: Ceiling | None = None
 
     def __post_init__(self) -> None:
         assert self.from_slot <= self.to_slot

@@ -106,8 +106,7 @@ class Batch:
     def _add_fill(self, fill: Fill) -> None:
         self.fills.append(fill)
         self._change_bid(fill.bid_id, Bid.Status.FILLED)
-        slots = range(fill.occupied_from, fill.end_slot)
-        self._use(server_id=fill.server_id, slots=slots, gpus=fill.gpus)
+        self._use(server_id=fill.server_id, slots=fill.occupied_slots, gpus=fill.gpus)
 
     def _change_bid(self, bid_id: int, status: Bid.Status, *, refusal: str = "") -> None:
         earlier = self.bids.get(bid_id)

@@ -20,6 +20,7 @@ from marketplace.book.outcomes import (
 )
 from marketplace.book.types import (
     Bid,
+    Ceiling,
     Clock,
     Event,
     Fill,
@@ -44,6 +45,7 @@ class World:
     waiting: dict[int, Bid] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
     taken: Counter[tuple[int, int]] = field(default_factory=Counter)
+    ceilings: list[tuple[int, Ceiling]] = field(default_factory=list)
 
     def hear(self, event: Event) -> None:
         """Note what an event says by itself, before anything is matched."""
@@ -59,6 +61,8 @@ class World:
             case Release():
                 for slot in range(event.from_slot, event.to_slot):
                     self.taken[event.server_id, slot] -= event.gpus
+                if event.ceiling is not None:
+                    self.ceilings.append((event.server_id, event.ceiling))
             case Halt():
                 self.halts.add(event.gpu_model)
             case Reopen():
@@ -131,9 +135,29 @@ class World:
             for slot in range(begin, start + 4 * hours)
         ) and all(self.has_free(offer, gpus=gpus, slot=slot) for slot in range(begin, start))
 
-    def has_free(self, offer: Offer, *, gpus: int, slot: int) -> bool:
+    def has_free(
+        self, offer: Offer, *, gpus: int, slot: int, price_micro: int | None = None
+    ) -> bool:
+        """Say whether the slot has so many GPUs at the offer's ask, or at another price."""
         server = self.servers[offer.server_id]
-        return self.taken[server.id, slot] + gpus <= server.capacity
+        price_micro = offer.ask_micro if price_micro is None else price_micro
+        too_cheap = sum(
+            ceiling.gpus
+            for server_id, ceiling in self.ceilings
+            if server_id == server.id
+            and ceiling.from_slot <= slot < ceiling.to_slot
+            and not (ceiling.currency == offer.currency and ceiling.price_micro >= price_micro)
+        )
+        return self.taken[server.id, slot] + too_cheap + gpus <= server.capacity
+
+    def price_of(self, bid: Bid, offer: Offer, slots: range) -> int:
+        """The first order's price, or the highest one below it that every slot can be sold at."""
+        price = bid.limit_micro if bid.sequence < offer.sequence else offer.ask_micro
+        while not all(
+            self.has_free(offer, gpus=bid.gpus, slot=slot, price_micro=price) for slot in slots
+        ):
+            price -= 1
+        return price
 
     def best_for(self, bid: Bid) -> tuple[Offer, int] | None:
         fits = [

@@ -10,6 +10,7 @@ from marketplace.book.outcomes import Filled, Outcome
 from marketplace.book.types import (
     Bid,
     CancelBid,
+    Ceiling,
     Clock,
     Event,
     Fill,
@@ -102,6 +103,14 @@ clocks = st.builds(
 )
 cancels = st.builds(CancelBid, sequence=NUMBERED_LATER, bid_id=st.integers(0, 9))
 withdrawals = st.builds(WithdrawOffer, sequence=NUMBERED_LATER, offer_id=st.integers(0, 9))
+ceilings = st.builds(
+    Ceiling,
+    from_slot=st.just(0),
+    to_slot=st.just(0),
+    gpus=st.just(1),
+    price_micro=SMALL,
+    currency=CURRENCIES,
+)
 releases = st.builds(
     Release,
     sequence=NUMBERED_LATER,
@@ -109,6 +118,7 @@ releases = st.builds(
     from_slot=st.integers(0, 4),
     to_slot=st.just(6),
     gpus=st.just(1),
+    ceiling=st.none() | ceilings,
 )
 server_changes = st.builds(ServerChanged, sequence=NUMBERED_LATER, server=servers)
 halts = st.builds(Halt, sequence=NUMBERED_LATER, gpu_model=SCOPES)
@@ -223,12 +233,15 @@ class Player:
         if not self.unreleased:
             return None
         fill = self.unreleased.pop(step.server_id % len(self.unreleased))
+        begin, end = min(fill.occupied_from + step.from_slot, fill.end_slot), fill.end_slot
         return Release(
             sequence=sequence,
             server_id=fill.server_id,
-            from_slot=min(fill.occupied_from + step.from_slot, fill.end_slot),
-            to_slot=fill.end_slot,
+            from_slot=begin,
+            to_slot=end,
             gpus=fill.gpus,
+            ceiling=step.ceiling
+            and replace(step.ceiling, from_slot=begin, to_slot=end, gpus=fill.gpus),
         )
 
     def _nth(self, kind: type, position: int) -> int:

@@ -410,8 +410,13 @@ def test_hours_can_come_back_only_where_they_are_in_use():
     market.bid(gpus=2)
 
     def can_release(*, server_id: int = 1, start: str = "14:30", end: str = "15:45", gpus: int = 2):
-        slots = {"from_slot": slot(start), "to_slot": slot(end)}
-        event = Release(sequence=market.next_sequence, server_id=server_id, gpus=gpus, **slots)
+        event = Release(
+            sequence=market.next_sequence,
+            server_id=server_id,
+            from_slot=slot(start),
+            to_slot=slot(end),
+            gpus=gpus,
+        )
         return market.book.can_release(event)
 
     assert can_release()

@@ -89,10 +89,9 @@ def test_no_fill_is_above_the_limit_or_below_the_ask(stream):
 
 
 @given(streams)
-def test_a_fill_has_the_price_of_the_order_that_was_there_first(stream):
-    for _, _, fill, bid, offer in fills(stream):
-        first_price = bid.limit_micro if bid.sequence < offer.sequence else offer.ask_micro
-        assert fill.customer_price_micro == first_price
+def test_a_fill_has_the_price_of_the_first_order_or_the_ceiling_of_its_hours(stream):
+    for world, _, fill, bid, offer in fills(stream):
+        assert fill.customer_price_micro == world.price_of(bid, offer, occupied(fill))
 
 
 @given(streams)
