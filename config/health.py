@@ -5,14 +5,17 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import Error as DatabaseError
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 
+@require_safe
 def live(request: HttpRequest) -> JsonResponse:
     """Answer as long as the process runs."""
     return JsonResponse({"status": "ok"})
 
 
+@require_safe
 def ready(request: HttpRequest) -> JsonResponse:
     """Answer 503 with the part that fails: database, migrations or broker."""
     checks = {"database": _database_answers(), "broker": _broker_answers()}

@@ -9,9 +9,10 @@ from billing.forms import ProfileForm
 from billing.operations.profiles import save_profile
 from billing.queries import billing_profile
 from billing.views.links import safe_next
-from marketplace.accounts.http import SignedInRequest, client_now, paying
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, paying
 
 
+@form_page
 @paying
 def profile(request: SignedInRequest) -> HttpResponse:
     standing = billing_profile(organisation_id=request.organisation.pk)

@@ -12,6 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
 from billing.models import HoldMove, Journal
 from billing.money import MINOR_PER_UNIT, Currency
@@ -54,6 +55,7 @@ class ShownLine:
     source_id: int
 
 
+@require_safe
 @paying
 def statement(request: SignedInRequest, currency: Currency) -> HttpResponse:
     organisation_id = request.organisation.pk
@@ -76,6 +78,7 @@ def statement(request: SignedInRequest, currency: Currency) -> HttpResponse:
     )
 
 
+@require_safe
 @paying
 def statement_csv(request: SignedInRequest, currency: Currency) -> StreamingHttpResponse:
     """Return all lines, oldest last: dots for decimals, times with their offset."""

@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from billing.countries import country_name
 from billing.fields import NotAnAmountError, read_amount
@@ -37,7 +38,7 @@ from billing.operations.topups import (
 from billing.queries import recent_top_ups, wallet_of, wallets_of
 from billing.tax import TaxDecision
 from billing.views.links import safe_next
-from marketplace.accounts.http import SignedInRequest, client_now, paying
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, paying
 
 P = ParamSpec("P")
 
@@ -61,6 +62,7 @@ def _leading_to_payment(view: Callable[P, HttpResponseBase]) -> Callable[P, Http
     return allowed
 
 
+@require_safe
 @paying
 def choose_wallet(request: SignedInRequest) -> HttpResponse:
     """Lead to the wallet with the most money, else to the first."""
@@ -70,6 +72,7 @@ def choose_wallet(request: SignedInRequest) -> HttpResponse:
     return redirect(f"{address}?{query}" if query else address)
 
 
+@form_page
 @_leading_to_payment
 @paying
 def top_up(request: SignedInRequest, currency: Currency) -> HttpResponse:
@@ -92,6 +95,7 @@ def top_up(request: SignedInRequest, currency: Currency) -> HttpResponse:
     return _start(request, currency, form, tax=tax)
 
 
+@require_safe
 @paying
 def top_up_status(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show what became of a top-up, asking the provider while nobody has told us."""

@@ -3,6 +3,7 @@
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import get_language
+from django.views.decorators.http import require_safe
 
 from billing.countries import country_name
 from billing.operations.topups import TopUpsClosed, check_gate
@@ -10,6 +11,7 @@ from billing.queries import billing_profile, recent_top_ups, wallets_of
 from marketplace.accounts.http import SignedInRequest, paying
 
 
+@require_safe
 @paying
 def wallets(request: SignedInRequest) -> HttpResponse:
     organisation_id = request.organisation.pk

@@ -4,17 +4,24 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
+from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from marketplace.accounts.clock import now
 from marketplace.accounts.models import Membership, Organisation, User
 from marketplace.accounts.viewer import viewer_membership
 
 P = ParamSpec("P")
+
+# A page that is read and whose form is sent back to it.
+form_page = require_http_methods(["GET", "HEAD", "POST"])
 
 
 class SignedInRequest(HttpRequest):
@@ -59,7 +66,7 @@ def _guarded(view: View[P], *, right: Callable[[Membership], bool]) -> AnyView[P
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path(), reverse("account_login"))
+            return _to_sign_in(request)
         membership = viewer_membership(request)
         if membership is None or not right(membership):
             raise Http404
@@ -68,3 +75,24 @@ def _guarded(view: View[P], *, right: Callable[[Membership], bool]) -> AnyView[P
         return view(viewer, *args, **kwargs)
 
     return guarded
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Lead through sign-in to where the visitor was.
+
+    What was posted is lost, and the address of a button alone answers no reader: who pressed one
+    comes back to the page that it stood on.
+    """
+    page = request.get_full_path() if request.method in {"GET", "HEAD"} else _page_before(request)
+    if not page:
+        return redirect("account_login")
+    return redirect_to_login(page, reverse("account_login"))
+
+
+def _page_before(request: HttpRequest) -> str:
+    """Return the path of the page of ours that the request came from, or nothing."""
+    address = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(address, allowed_hosts={request.get_host()}):
+        return ""
+    parts = urlsplit(address)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path

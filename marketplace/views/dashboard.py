@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from billing.models import BillingProfile
 from billing.queries import wallets_of
@@ -14,6 +15,7 @@ from marketplace.queries.rentals import live_rentals_of
 GLANCE = 6
 
 
+@require_safe
 @signed_in
 def dashboard(request: SignedInRequest) -> HttpResponse:
     organisation_id = request.organisation.pk

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from billing.money import BPS, hold_minor
 from billing.operations.holds import InsufficientFunds
 from catalog.models import GpuModel
-from marketplace.accounts.http import SignedInRequest, client_now, signed_in, trading
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in, trading
 from marketplace.accounts.models import SshKey
 from marketplace.bell import ring_matcher
 from marketplace.forms.orders import ReviewForm, TicketForm
@@ -45,6 +45,7 @@ def order_new(request: HttpRequest, slug: str) -> HttpResponse:
     return _ticket_page(request, form, gpu=gpu)
 
 
+@form_page
 @trading
 def order_review(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show what the ticket would do and hold; place it when it is accepted."""
@@ -153,6 +154,7 @@ def _affordable_hours(order: BidOrder, preview: BidPreview) -> int:
     return 0
 
 
+@require_safe
 @signed_in
 def orders(request: SignedInRequest) -> HttpResponse:
     rows = orders_of(organisation_id=request.organisation.pk)
@@ -164,6 +166,7 @@ def orders(request: SignedInRequest) -> HttpResponse:
     return render(request, "marketplace/orders.html", context)
 
 
+@require_safe
 @signed_in
 def order(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one order and follow it until it is filled or closed."""
@@ -192,8 +195,8 @@ def _is_being_cancelled(bid: Bid) -> bool:
     return bid.is_open and waiting.exists()
 
 
-@trading
 @require_POST
+@trading
 def order_cancel(request: SignedInRequest, pk: int) -> HttpResponse:
     try:
         cancel_bid(

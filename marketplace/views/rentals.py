@@ -5,7 +5,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from marketplace.accounts.http import SignedInRequest, client_now, signed_in, trading
 from marketplace.bell import ring_matcher
@@ -17,6 +17,7 @@ from marketplace.views.live import live_fragment
 PAGE_SIZE = 50
 
 
+@require_safe
 @signed_in
 def rentals(request: SignedInRequest) -> HttpResponse:
     rows = rentals_of(organisation_id=request.organisation.pk)
@@ -24,6 +25,7 @@ def rentals(request: SignedInRequest) -> HttpResponse:
     return render(request, "marketplace/rentals.html", {"page": page})
 
 
+@require_safe
 @signed_in
 def rental(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one rental: where to connect, what each hour cost, what ending now would mean."""
@@ -47,8 +49,8 @@ def rental(request: SignedInRequest, pk: int) -> HttpResponse:
     )
 
 
-@trading
 @require_POST
+@trading
 def rental_stop(request: SignedInRequest, pk: int) -> HttpResponse:
     try:
         stop_rental(

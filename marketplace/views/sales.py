@@ -5,9 +5,10 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from billing.queries import earnings_of
-from marketplace.accounts.http import SignedInRequest, client_now, signed_in
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in
 from marketplace.forms.supply import HandOverForm
 from marketplace.models import Rental
 from marketplace.operations.deliveries import HandOver, RentalNotFound, hand_over
@@ -18,6 +19,7 @@ from marketplace.views.refused import add_refusal
 PAGE_SIZE = 50
 
 
+@require_safe
 @signed_in
 def sales(request: SignedInRequest) -> HttpResponse:
     """List the seller's sales; those that wait for a machine come first."""
@@ -31,6 +33,7 @@ def sales(request: SignedInRequest) -> HttpResponse:
     return render(request, "marketplace/seller/sales.html", context)
 
 
+@form_page
 @signed_in
 def sale(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one sale with the customer's key, and take the machine's address."""

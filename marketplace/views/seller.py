@@ -2,17 +2,17 @@
 
 from uuid import uuid4
 
-from billing.queries import earnings_of
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from billing.money import Currency
+from billing.queries import earnings_of
 from catalog.queries import listed_gpus
-from marketplace.accounts.http import SignedInRequest, client_now, signed_in, trading
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in, trading
 from marketplace.bell import ring_matcher
 from marketplace.forms.supply import OfferForm, ServerForm
 from marketplace.models import Offer, Server
@@ -35,6 +35,7 @@ PAGE_SIZE = 50
 GLANCE = 5
 
 
+@require_safe
 @signed_in
 def seller_home(request: SignedInRequest) -> HttpResponse:
     """Show a seller's business at a glance, or how to become one."""
@@ -52,8 +53,8 @@ def seller_home(request: SignedInRequest) -> HttpResponse:
     return render(request, "marketplace/seller/home.html", context)
 
 
-@trading
 @require_POST
+@trading
 def seller_apply(request: SignedInRequest) -> HttpResponse:
     try:
         apply_as_seller(
@@ -66,6 +67,7 @@ def seller_apply(request: SignedInRequest) -> HttpResponse:
     return redirect("marketplace:seller_home")
 
 
+@require_safe
 @signed_in
 def servers(request: SignedInRequest) -> HttpResponse:
     rows = servers_of(organisation_id=request.organisation.pk)
@@ -76,6 +78,7 @@ def servers(request: SignedInRequest) -> HttpResponse:
     )
 
 
+@form_page
 @trading
 def server_add(request: SignedInRequest) -> HttpResponse:
     form = ServerForm(request.POST or None, gpu_models=listed_gpus())
@@ -96,6 +99,7 @@ def server_add(request: SignedInRequest) -> HttpResponse:
     return render(request, "marketplace/seller/server_add.html", {"form": form})
 
 
+@require_safe
 @signed_in
 def server(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one server: what it is, its open offer, its next sales."""
@@ -105,6 +109,7 @@ def server(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, "marketplace/seller/server.html", context)
 
 
+@form_page
 @trading
 def offer_add(request: SignedInRequest, pk: int) -> HttpResponse:
     """Offer a server's hours."""
@@ -144,6 +149,7 @@ def _list(request: SignedInRequest, form: OfferForm, *, server_id: int) -> Offer
     return None
 
 
+@require_safe
 @signed_in
 def offers(request: SignedInRequest) -> HttpResponse:
     rows = offers_of(organisation_id=request.organisation.pk)
@@ -152,8 +158,8 @@ def offers(request: SignedInRequest) -> HttpResponse:
     return render(request, "marketplace/seller/offers.html", context)
 
 
-@trading
 @require_POST
+@trading
 def offer_withdraw(request: SignedInRequest, pk: int) -> HttpResponse:
     try:
         offer = withdraw_offer(

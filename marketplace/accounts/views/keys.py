@@ -4,10 +4,10 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from marketplace.accounts.forms import SshKeyForm
-from marketplace.accounts.http import SignedInRequest, client_now, signed_in
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in
 from marketplace.accounts.models import SshKey
 from marketplace.accounts.operations.keys import (
     KeyAlreadyAdded,
@@ -18,7 +18,7 @@ from marketplace.accounts.operations.keys import (
 from marketplace.accounts.queries import keys_of
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 @signed_in
 def keys(request: SignedInRequest) -> HttpResponse:
     """List the keys, and add one."""

@@ -4,10 +4,10 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from marketplace.accounts.forms import InvitationForm, OrganisationForm
-from marketplace.accounts.http import SignedInRequest, client_now, owning, signed_in
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, owning, signed_in
 from marketplace.accounts.models import Invitation, Membership, Organisation
 from marketplace.accounts.operations.organisations import (
     AlreadyMember,
@@ -29,7 +29,7 @@ from marketplace.accounts.queries import (
 from marketplace.accounts.viewer import ORGANISATION_KEY
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 @signed_in
 def organisations(request: SignedInRequest) -> HttpResponse:
     """List the viewer's organisations and invitations, and create a company."""
@@ -71,7 +71,7 @@ def switch(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("accounts:organisations")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 @owning
 def members(request: SignedInRequest) -> HttpResponse:
     """List the members of the organisation the viewer acts for, and invite one."""

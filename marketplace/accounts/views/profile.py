@@ -7,17 +7,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
-from django.views.decorators.http import require_http_methods
 
 from marketplace.accounts.forms import ProfileForm
-from marketplace.accounts.http import SignedInRequest, client_now, signed_in
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in
 from marketplace.accounts.models import User
 from marketplace.accounts.operations.people import update_profile
 
 YEAR_SECONDS = 365 * 24 * 3600
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 @signed_in
 def profile(request: SignedInRequest) -> HttpResponse:
     """Show and change name, language and time zone."""
