@@ -1,10 +1,14 @@
 """The admin site: ours, in our name, behind a second factor, with what needs attention first."""
 
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.apps import AdminConfig
+from django.db.models import Model
+from django.db.models.base import ModelBase
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
@@ -13,6 +17,8 @@ from django.views.decorators.http import require_POST
 
 # How far a demo's admin may move the clock in one step.
 STEPS = {"slot": timedelta(minutes=15), "hour": timedelta(hours=1)}
+# A second factor's secret is its owner's alone: no page shows it, not even to staff.
+NEVER_SHOWN = frozenset({"mfa.Authenticator"})
 
 
 class MarketAdminSite(admin.AdminSite):
@@ -20,6 +26,18 @@ class MarketAdminSite(admin.AdminSite):
     site_title = _("Market administration")
     index_title = _("What needs attention")
     index_template = "admin/market_index.html"
+
+    def register(
+        self,
+        model_or_iterable: type[Model] | Iterable[type[Model]],
+        admin_class: type[admin.ModelAdmin[Any]] | None = None,
+        **options: Any,
+    ) -> None:
+        """Register models as usual, save those that no page may show."""
+        given = model_or_iterable
+        models = [given] if isinstance(given, ModelBase) else list(given)
+        shown = [m for m in models if m._meta.label not in NEVER_SHOWN]  # noqa: SLF001  public in Django
+        super().register(shown, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Let staff in who have a second factor."""
@@ -75,10 +93,9 @@ class MarketAdminSite(admin.AdminSite):
 
     def advance(self, request: HttpRequest, step: str) -> HttpResponse:
         """Move the demo's clock forward by one slot or one hour."""
-        from marketplace.bell import ring_matcher  # noqa: PLC0415
-
         from marketplace.accounts import clock  # noqa: PLC0415  apps are not loaded yet
         from marketplace.accounts.operations.audit import record_act  # noqa: PLC0415
+        from marketplace.bell import ring_matcher  # noqa: PLC0415
 
         if not settings.IS_DEMO or step not in STEPS:
             raise Http404

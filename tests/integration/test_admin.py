@@ -110,6 +110,13 @@ class TestWhatItShows:
             assert office.get(reverse(f"admin:{name}_add")).status_code == 403
 
 
+class TestSecrets:
+    def test_no_page_shows_the_secret_of_a_second_factor(self):
+        shown = {model._meta.label for model in admin.site._registry}
+
+        assert "mfa.Authenticator" not in shown
+
+
 class TestButtons:
     def test_verifying_a_seller_is_an_audited_act(self, office, staff):
         seller = SellerFactory.create(state=Seller.State.APPLIED, verified_at=None)
