@@ -25,6 +25,7 @@ from marketplace.operations.charging import charge_due_hours
 from marketplace.operations.matching import match_shard
 from marketplace.operations.probes import probe_due
 from marketplace.operations.rentals import RentalIsOver, stop_rental, sweep_rentals
+from marketplace.operations.servers import resume_server
 from marketplace.operations.settlement import settle_due_hours
 from marketplace.rental_time import HOUR, READY_WITHIN
 
@@ -36,6 +37,8 @@ BEFORE_START = timedelta(minutes=14)
 LATE_BY = timedelta(minutes=7)
 STOPPED_INTO_HOUR = timedelta(minutes=20)
 CANCELLED_AFTER = timedelta(hours=3)
+# A server whose seller failed sells nothing until staff have had it tested again.
+RETESTED_AFTER = timedelta(hours=2)
 SETTLED_EVERY_HOURS = 6
 
 
@@ -47,6 +50,7 @@ class Due:
     orders: list[Order] = field(default_factory=list)
     cancels: list[Bid] = field(default_factory=list)
     stops: list[Rental] = field(default_factory=list)
+    retests: list[Rental] = field(default_factory=list)
     deliveries: list[Rental] = field(default_factory=list)
     checks: set[int] = field(default_factory=set)
     is_charged: bool = False
@@ -59,6 +63,7 @@ class History:
     def __init__(self, *, plan: Plan, world: World, ends_at: datetime) -> None:
         self._ends_at = ends_at
         self._traders = Traders(world=world)
+        self._staff_id = world.admin.pk
         self._agenda: dict[datetime, Due] = defaultdict(Due)
         self._times: list[datetime] = []
         self._fates: dict[int, Fate] = {}
@@ -85,12 +90,15 @@ class History:
         return self._agenda[moment]
 
     def _step(self, due: Due, *, now: datetime) -> None:
-        sweep_rentals(now=now)
         self._trade(due, now=now)
+        if due.deliveries:
+            # A machine is checked only once its set-up has begun.
+            sweep_rentals(now=now)
         for rental in due.deliveries:
             deliver(rental, now=now)
         if due.checks:
             probe_due(now=now, look=_look_only_at(due.checks))
+        sweep_rentals(now=now)
         if due.is_charged:
             charge_due_hours(now=now)
         for rental in due.stops:
@@ -112,7 +120,9 @@ class History:
             self._order(order, now=moment)
         for bid in due.cancels:
             self._traders.cancel(bid, now=now)
-        if due.listings or due.orders or due.cancels:
+        for rental in due.retests:
+            resume_server(server_id=rental.server_id, actor_id=self._staff_id, now=now)
+        if due.listings or due.orders or due.cancels or due.retests:
             self._match(now=moment)
 
     def _order(self, order: Order, *, now: datetime) -> None:
@@ -137,6 +147,7 @@ class History:
         start, end = rental.starts_at, rental.ends_at
         if fate == Fate.NEVER_DELIVERED:
             self._at(start + READY_WITHIN).is_settled = True
+            self._at(start + RETESTED_AFTER).retests.append(rental)
             return
         ready_at = start + LATE_BY if fate == Fate.LATE else start - BEFORE_START
         handed_over = self._at(ready_at)

@@ -12,7 +12,7 @@ from billing.models import Journal, TopUp
 from catalog.models import Quote
 from config.demo.acts import Fate, Order
 from config.demo.plan import Plan, Scale, build_plan
-from marketplace.models import Bid, Fill, Offer, Rental, RentalHour
+from marketplace.models import Bid, Fill, Offer, Rental, RentalHour, Server
 from tests.integration.demo.worlds import CARDS, ENDS_AT, SMALL, live
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -78,6 +78,7 @@ class TestLiveThrough:
         reason = Rental.EndReason
         ends = Counter(Rental.objects.values_list("end_reason", flat=True))
         assert ends[reason.NOT_DELIVERED] == 1
+        assert not Server.objects.filter(is_suspended=True).exists()
         assert ends[reason.STOPPED_BY_CUSTOMER] >= 1
         assert ends[reason.COMPLETED] >= 10
         assert ends[reason.SELLER_FAILURE] == ends[reason.BALANCE] == 0
