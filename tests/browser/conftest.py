@@ -1,8 +1,8 @@
 """Fixtures of browser tests: the running site, watched visitors, the admin who moves the clock."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -31,9 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
-    if os.environ.get("BROWSER_SITE"):
-        yield Site(os.environ["BROWSER_SITE"], Path(os.environ["BROWSER_SITE_LOG"]))
-        return
     with running_site() as started:
         yield started
 
@@ -51,8 +48,8 @@ def open_page(browser: Browser, site: Site, faults: Faults) -> Iterator[OpenPage
     """Return what opens a browser window: ``open_page(width=390, java_script_enabled=False)``."""
     contexts: list[BrowserContext] = []
 
-    def opened(*, width: int = 1280, height: int = 900, **options: object) -> Page:
-        facts: dict[str, object] = {
+    def opened(*, width: int = 1280, height: int = 900, **options: Any) -> Page:
+        facts: dict[str, Any] = {
             "base_url": site.address,
             "locale": "en-GB",
             "timezone_id": "Europe/Paris",
@@ -74,7 +71,7 @@ def open_page(browser: Browser, site: Site, faults: Faults) -> Iterator[OpenPage
 def signed_in(open_page: OpenPage) -> OpenPage:
     """Return what opens a window of somebody who has signed in: ``signed_in("kim@example.com")``."""
 
-    def opened(email: str, **options: object) -> Page:
+    def opened(email: str, **options: Any) -> Page:
         page = open_page(**options)
         sign_in(page, email)
         return page

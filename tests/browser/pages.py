@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import override
+from playwright.sync_api import Page, Response
 
 from config.demo.cast import CAMILLE, COMPANIES
 
@@ -13,14 +14,22 @@ from config.demo.cast import CAMILLE, COMPANIES
 class Shown:
     """One page: its name in the address table, and what the address needs.
 
-    ``title`` names its pictures. ``status`` is what the server answers.
+    ``title`` names its pictures. ``first`` goes on to the first link of that kind, as people do.
     """
 
     title: str
     route: str
     arguments: dict[str, object] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
-    status: int = 200
+    first: str = ""
+
+    def open(self, page: Page, *, language: str) -> Response | None:
+        answer = page.goto(self.path(language=language))
+        if not self.first:
+            return answer
+        with page.expect_navigation() as navigation:
+            page.locator(self.first).first.click()
+        return navigation.value
 
     def path(self, *, language: str) -> str:
         with override(language):
@@ -30,6 +39,7 @@ class Shown:
         return f"{address}?{query.urlencode()}" if self.query else address
 
 
+ROW = "main tbody th[scope=row] a"
 DOLLARS = {"currency": "USD"}
 CARD = {"slug": "rtx-4090"}
 TWO_HOURS = {"kind": "buy_now", "gpus": "1", "hours": "2", "currency": "USD"}
@@ -46,6 +56,7 @@ PUBLIC = (
     Shown("password-forgotten", "account_reset_password"),
     Shown("outbox", "accounts:outbox"),
 )
+RENTAL = Shown("rental", "marketplace:rentals", first=ROW)
 CUSTOMERS = (
     Shown("dashboard", "marketplace:dashboard"),
     Shown("order-review", "marketplace:order_review", CARD, TWO_HOURS),
@@ -62,10 +73,10 @@ CUSTOMERS = (
         {"kind": "limit", "gpus": "0", "hours": "999"},
     ),
     Shown("orders", "marketplace:orders"),
-    Shown("order-filled", "marketplace:order", {"pk": 1}),
-    Shown("order-waiting", "marketplace:order", {"pk": 2}),
+    Shown("order-filled", "marketplace:orders", query={"status": "filled"}, first=ROW),
+    Shown("order-waiting", "marketplace:orders", query={"status": "resting"}, first=ROW),
     Shown("rentals", "marketplace:rentals"),
-    Shown("rental", "marketplace:rental", {"pk": 1}),
+    RENTAL,
     Shown("wallets", "billing:wallets"),
     Shown("statement", "billing:statement", DOLLARS),
     Shown("top-up", "billing:top_up", DOLLARS),
@@ -78,12 +89,12 @@ CUSTOMERS = (
 SELLERS = (
     Shown("seller", "marketplace:seller_home"),
     Shown("servers", "marketplace:servers"),
-    Shown("server", "marketplace:server", {"pk": 1}),
+    Shown("server", "marketplace:servers", first=ROW),
     Shown("server-add", "marketplace:server_add"),
     Shown("offer-add", "marketplace:offer_add", {"pk": 1}),
     Shown("offers", "marketplace:offers"),
     Shown("sales", "marketplace:sales"),
-    Shown("sale", "marketplace:sale", {"pk": 1}),
+    Shown("sale", "marketplace:sales", first=ROW),
 )
 CUSTOMER_EMAIL = CAMILLE.email
 SELLING_COMPANY = COMPANIES[0]

@@ -1,5 +1,6 @@
 """Photograph the pages into screens/: ``make screens``. Not a test of anything: people look at them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,12 +8,20 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import OpenPage
 from tests.browser.pages import CUSTOMER_EMAIL, CUSTOMERS, PUBLIC, SELLERS, SELLING_COMPANY, Shown
+from tests.browser.site import FULL, Site, running_site
 from tests.browser.visits import act_for
 
 WIDTHS = (1280, 390)
 HEIGHT = 900
 # Beyond this a picture shows nothing that its beginning does not.
 LONGEST = 6_000
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """Show the demo's world: three weeks of trade instead of an empty market."""
+    with running_site(world=FULL) as started:
+        yield started
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -32,7 +41,8 @@ def test_photograph(
 
 
 def photograph(page: Page, shown: Shown, *, language: str, folder: Path) -> None:
-    page.goto(shown.path(language=language))
+    page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
+    shown.open(page, language=language)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": HEIGHT})
         height = min(page.evaluate("document.documentElement.scrollHeight"), LONGEST)

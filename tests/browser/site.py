@@ -24,16 +24,17 @@ import psycopg
 from config.stack.children import PR_SET_PDEATHSIG
 from config.stack.console import say
 from config.stack.demo import ENVIRONMENT_FILE, LOCK_FILE, run_demo
-from config.stack.demo_parts import DATA, DEMO, Addresses, Parts, Preparation
+from config.stack.demo_parts import DATA, DEMO, Addresses, Preparation
 from config.stack.errors import StackError
 from config.stack.folders import CHECKOUT
 from config.stack.single_copy import current_holder
 from config.stack.supervisor import Member
 
+SMALL, FULL = "small", "full"
 # Out of the way of a demo that runs on the same machine.
 FIRST_PORT = "8400"
-# Migrating, collecting the files and starting a worker take 25 s on two busy cores.
-START_SECONDS = 180
+# Starting takes 20 s, 60 s beside other tests; living through the demo's three weeks some minutes.
+START_SECONDS = {SMALL: 180, FULL: 900}
 STOP_SECONDS = 40
 POLL_SECONDS = 0.2
 SHOWN_LINES = 60
@@ -64,12 +65,8 @@ class World(Preparation):
         return [sys.executable, "-m", "tests.browser.world"]
 
 
-def small_parts() -> Parts:
-    """Return the demo's parts with the catalogue and the small world for data."""
-    return replace(DEMO, members=_members, announcement=None)
-
-
 def _members(addresses: Addresses) -> list[Member | Preparation]:
+    """Return the demo's processes, with the catalogue and the small world for data."""
     catalogue = replace(DATA, commands=(("load_catalog",),))
     world = World("world", commands=())
     found: list[Member | Preparation] = []
@@ -79,14 +76,17 @@ def _members(addresses: Addresses) -> list[Member | Preparation]:
 
 
 @contextmanager
-def running_site() -> Iterator[Site]:
-    """Start the site on a database of its own; everything is gone when the block ends."""
+def running_site(*, world: str = SMALL) -> Iterator[Site]:
+    """Start the site on a database of its own; everything is gone when the block ends.
+
+    ``world`` is the small one of the tests, or the demo's with its three weeks of trade.
+    """
     with _state_folder() as folder, _own_database("browser") as addresses:
         log = folder / "site.log"
         environment = _environment(folder) | addresses
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.browser.site"],
+                [sys.executable, "-m", "tests.browser.site", world],
                 env=environment,
                 cwd=CHECKOUT,
                 stdin=subprocess.DEVNULL,
@@ -95,7 +95,9 @@ def running_site() -> Iterator[Site]:
                 start_new_session=True,
             )
         try:
-            yield Site(address=_wait_for_address(process, folder, log), log=log)
+            yield Site(
+                address=_wait_for_address(process, folder, log, START_SECONDS[world]), log=log
+            )
         finally:
             process.terminate()
             process.wait(timeout=STOP_SECONDS)
@@ -111,8 +113,10 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _wait_for_address(process: subprocess.Popen[bytes], folder: Path, log: Path) -> str:
-    deadline = time.monotonic() + START_SECONDS
+def _wait_for_address(
+    process: subprocess.Popen[bytes], folder: Path, log: Path, seconds: float
+) -> str:
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         holder = current_holder(folder / LOCK_FILE)
         if holder is not None and holder.address:
@@ -157,6 +161,10 @@ def _with_database(url: str, name: str) -> str:
     return urlsplit(url)._replace(path=f"/{name}").geturl()
 
 
+SMALL_WORLD = replace(DEMO, members=_members, announcement=None)
+PARTS = {SMALL: SMALL_WORLD, FULL: replace(DEMO, announcement=None)}
+
+
 def _end_with_the_tests() -> None:
     """Have the kernel stop us when the test run dies in any way."""
     if sys.platform == "linux":
@@ -166,7 +174,7 @@ def _end_with_the_tests() -> None:
 def main() -> int:
     _end_with_the_tests()
     try:
-        return run_demo(parts=small_parts())
+        return run_demo(parts=PARTS[sys.argv[1]])
     except StackError as error:
         say("stack", str(error))
         return 1

@@ -28,6 +28,8 @@ def test_a_waiting_bid_is_filled_at_its_own_price_by_a_cheaper_offer(
     expect(customer.get_by_text("Filled: you pay €0.50 per GPU and hour")).to_be_visible()
     assert customer.evaluate("window.openedOnce") is True
     hand_the_machine_over(seller, site)
+    # The offer begins with the next slot, and the set-up with it.
+    clock.advance_slot()
     customer.get_by_role("link", name="Open the rental").click()
     expect(customer.get_by_text("The machine is ready.")).to_be_visible()
 
@@ -69,7 +71,7 @@ def hand_the_machine_over(page: Page, site: Site) -> None:
     """Type the address of the demo's SSH server, as a seller types that of a machine."""
     machine = site.environment()
     page.goto("/en/seller/sales/")
-    page.get_by_role("link", name="Hand over sale").click()
+    page.get_by_role("link", name="Hand over sale").last.click()
     expect(page.get_by_role("definition").filter(has_text="€0.50")).to_be_visible()
     page.get_by_label("Host name or address").fill(machine["DEMO_SSH_HOST"])
     page.get_by_label("Port").fill(machine["DEMO_SSH_PORT"])
