@@ -8,7 +8,7 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 
 from marketplace.accounts.models import Organisation
-from marketplace.models import Rental, Server, Shard
+from marketplace.models import Bid, Fill, Rental, Server, Shard
 
 
 def lock_shard(*, shard_id: int) -> Shard:
@@ -24,13 +24,15 @@ def lock_organisation(*, organisation_id: int) -> Organisation:
     return Organisation.objects.select_for_update(no_key=True).get(pk=organisation_id)
 
 
-def lock_server(*, server_id: int, organisation_id: int) -> Server:
-    """Let one change of a server's offers in at a time.
+def lock_server(*, server_id: int, organisation_id: int | None = None) -> Server:
+    """Let one change of a server or of its offers in at a time.
 
-    Raises ``Server.DoesNotExist`` when the server belongs to somebody else.
+    Raises ``Server.DoesNotExist`` when the server belongs to somebody else than the organisation.
     """
     servers = Server.objects.select_for_update(of=("self",), no_key=True)
-    return servers.select_related("organisation").get(pk=server_id, organisation_id=organisation_id)
+    if organisation_id is not None:
+        servers = servers.filter(organisation_id=organisation_id)
+    return servers.select_related("organisation").get(pk=server_id)
 
 
 def lock_rental(*, rental_id: int) -> Rental | None:
@@ -48,6 +50,20 @@ def claim_rental(*, rental_id: int) -> Rental | None:
     """Lock a rental unless somebody works on it."""
     found = claim_rentals(due=Rental.objects.all(), ids=[rental_id])
     return found[0] if found else None
+
+
+def claim_untold_fills(*, ids: Collection[int]) -> list[Fill]:
+    """Lock the fills that nobody has told of or is telling of, with all that a mail says."""
+    fills = Fill.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    facts = ("bid__placed_by", "bid__gpu_model", "server", "rental")
+    return list(fills.filter(pk__in=ids, told_at=None).select_related(*facts).order_by("pk"))
+
+
+def claim_untold_bids(*, ids: Collection[int]) -> list[Bid]:
+    """Lock the expired bids that nobody has told of or is telling of, with all that a mail says."""
+    bids = Bid.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    facts = ("placed_by", "gpu_model")
+    return list(bids.filter(pk__in=ids, expiry_told_at=None).select_related(*facts).order_by("pk"))
 
 
 def _whole_rentals() -> QuerySet[Rental]:

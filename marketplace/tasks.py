@@ -5,7 +5,7 @@ from celery.signals import worker_ready
 
 from marketplace.accounts.clock import now
 from marketplace.bell import answer_bell
-from marketplace.operations import rentals
+from marketplace.operations import commands, match_mails, rentals
 from marketplace.operations.charging import charge_due_hours
 from marketplace.operations.matching import match_shard
 from marketplace.operations.probes import probe_due
@@ -18,6 +18,8 @@ SWEEPS_AT_START = (
     "marketplace.tasks.sweep_rentals",
     "marketplace.tasks.charge_hours",
     "marketplace.tasks.probe_rentals",
+    "marketplace.tasks.tell_of_matches",
+    "marketplace.tasks.forget_old_keys",
 )
 
 
@@ -78,3 +80,27 @@ def charge_hours(**_later_arguments: object) -> None:
 def probe_rentals(**_later_arguments: object) -> None:
     """Check the machines that are due, on the queue that may wait for the network."""
     probe_due(now=now())
+
+
+@shared_task(
+    name="marketplace.tasks.tell_of_matches",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=50,
+    time_limit=60,
+)
+def tell_of_matches(**_later_arguments: object) -> None:
+    """Write the mails about fills and expired bids. Safe to run twice, at once and at any time."""
+    match_mails.tell_of_matches(now=now())
+
+
+@shared_task(
+    name="marketplace.tasks.forget_old_keys",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=50,
+    time_limit=60,
+)
+def forget_old_keys(**_later_arguments: object) -> None:
+    """Forget the idempotency keys that count no more, once a day and at a worker's start."""
+    commands.forget_old_keys(now=now())

@@ -1,44 +1,19 @@
 """Whole situations for tests, made by the real operations: a rental that was sold."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
 
-from billing.models import Account, BillingProfile, Hold
+from billing.models import Account
 from billing.money import Currency, hold_minor
 from billing.operations.taxes import tax_for
-from marketplace.accounts.models import Organisation, User
+from marketplace.accounts.models import Organisation
 from marketplace.models import Bid, MarketState, Offer, Rental, Server
-from tests.exchange import make_offer, match, open_market, place
-from tests.factories import (
-    T0,
-    GpuModelFactory,
-    MembershipFactory,
-    OrganisationFactory,
-    ServerFactory,
-    UserFactory,
-    fund_wallet,
-)
+from tests.exchange import make_customer, make_offer, match, open_market, place
+from tests.factories import T0, GpuModelFactory, ServerFactory, fund_wallet
 
 FINGERPRINT = "SHA256:" + "A" * 43
 
 _models = count(1)
-
-
-@dataclass(frozen=True)
-class Customer:
-    user: User
-    organisation: Organisation
-
-
-def make_customer(*, country: str = "FR", **fields: object) -> Customer:
-    user = UserFactory.create(**fields)
-    organisation = OrganisationFactory.create(personal_of=user)
-    MembershipFactory.create(organisation=organisation, user=user)
-    BillingProfile.objects.create(
-        organisation=organisation, legal_name="Customer", country=country, updated_at=T0
-    )
-    return Customer(user, organisation)
 
 
 def make_server(**fields: object) -> Server:
@@ -57,17 +32,17 @@ def sell(
     min_hours: int = 1,
     filled_at: datetime = T0,
     server: Server | None = None,
-    customer: Customer | None = None,
+    customer: Organisation | None = None,
 ) -> Rental:
     """Sell hours of a server at ``price_micro``; the wallet gets exactly what the bid holds."""
     server = server or make_server(gpu_count=max(2, gpus))
-    customer = customer or make_customer()
+    customer = customer or make_customer(amount_minor=0)
     _list_hours(server, price_micro=price_micro, min_hours=min_hours, now=filled_at)
-    tax = tax_for(organisation_id=customer.organisation.pk, on=filled_at.date())
+    tax = tax_for(organisation_id=customer.pk, on=filled_at.date())
     amount = hold_minor(price_micro=price_micro, gpus=gpus, hours=hours, vat_bps=tax.rate_bps)
-    fund_wallet(customer.organisation, amount_minor=amount)
+    fund_wallet(customer, amount_minor=amount)
     bid = place(
-        customer.organisation,
+        customer,
         now=filled_at,
         gpu_model_slug=server.gpu_model.slug,
         kind=Bid.Kind.LIMIT,
@@ -80,16 +55,6 @@ def sell(
     )
     match(filled_at)
     return Rental.objects.select_related("fill__bid", "server").get(fill__bid=bid)
-
-
-def hold_of(rental: Rental) -> Hold:
-    return Hold.objects.get(purpose=rental.fill.bid.hold_purpose)
-
-
-def wallet_of(rental: Rental) -> Account:
-    return Account.objects.get(
-        organisation=rental.organisation, kind="wallet", currency=rental.fill.customer_currency
-    )
 
 
 def seller_account_of(rental: Rental) -> Account:

@@ -11,7 +11,7 @@ from marketplace.models import Bid, MarketState, Offer, Server
 from marketplace.operations.bids import BidOrder, place_bid
 from marketplace.operations.market_state import set_market_state
 from marketplace.operations.matching import MatchReport, match_shard
-from marketplace.operations.offers import OfferTerms, list_offer
+from marketplace.operations.offers import OfferTerms, list_offer, withdraw_offer
 from tests.factories import (
     T0,
     GpuModelFactory,
@@ -36,11 +36,18 @@ def open_market(*, now: datetime = T0, state: MarketState.State = MarketState.St
     set_market_state(state=state, reason="Test", staff_id=staff.pk, now=now)
 
 
-def make_customer(*, amount_minor: int = 100_00, currency: str = "EUR") -> Organisation:
-    """Return an organisation in France with money in its wallet."""
-    organisation: Organisation = MembershipFactory.create().organisation
+def make_customer(
+    *,
+    amount_minor: int = 100_00,
+    currency: str = "EUR",
+    country: str = "FR",
+    **owner: str,
+) -> Organisation:
+    """Return an organisation with money in its wallet; ``owner`` describes its person."""
+    user = UserFactory.create(**owner)
+    organisation: Organisation = MembershipFactory.create(user=user).organisation
     BillingProfile.objects.create(
-        organisation=organisation, legal_name="Customer", country="FR", updated_at=T0
+        organisation=organisation, legal_name="Customer", country=country, updated_at=T0
     )
     if amount_minor:
         fund_wallet(organisation, amount_minor=amount_minor, currency=currency)
@@ -70,6 +77,15 @@ def make_offer(
         organisation_id=server.organisation_id,
         terms=OfferTerms(ask_price_micro=ask_micro, currency=currency, windows=windows, **terms),
         actor_id=member_of(server.organisation).pk,
+        now=now,
+    )
+
+
+def withdraw(offer: Offer, *, now: datetime = T0) -> Offer:
+    return withdraw_offer(
+        offer_id=offer.pk,
+        organisation_id=offer.organisation_id,
+        actor_id=member_of(offer.organisation).pk,
         now=now,
     )
 

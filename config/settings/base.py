@@ -254,6 +254,8 @@ CELERY_TASK_ROUTES = {
     "marketplace.tasks.sweep_rentals": {"queue": "billing"},
     "marketplace.tasks.charge_hours": {"queue": "billing"},
     "marketplace.tasks.probe_rentals": {"queue": "delivery"},
+    "marketplace.tasks.tell_of_matches": {"queue": "mail"},
+    "marketplace.tasks.forget_old_keys": {"queue": "mail"},
     "billing.tasks.*": {"queue": "billing"},
     "marketplace.accounts.tasks.*": {"queue": "mail"},
 }
@@ -264,7 +266,12 @@ CELERY_BEAT_SCHEDULE = {
     "probe-rentals": {"task": "marketplace.tasks.probe_rentals", "schedule": schedule(5.0)},
     "apply-stripe-events": {"task": "billing.tasks.apply_stripe_events", "schedule": schedule(5.0)},
     "sweep-top-ups": {"task": "billing.tasks.sweep_top_ups", "schedule": schedule(60.0)},
+    "tell-of-matches": {"task": "marketplace.tasks.tell_of_matches", "schedule": schedule(5.0)},
     "send-mails": {"task": "marketplace.accounts.tasks.send_mails", "schedule": schedule(5.0)},
+    "forget-old-keys": {
+        "task": "marketplace.tasks.forget_old_keys",
+        "schedule": schedule(86_400.0),
+    },
 }
 
 # --- API --------------------------------------------------------------------------------------

@@ -35,12 +35,20 @@ class RowBackend(BaseEmailBackend):
 def write_mail(*, to: str, language: str, template: str, context: Mapping[str, object]) -> None:
     """Write ``emails/<template>_subject.txt`` and ``_message.txt`` in a language, to one address."""
     with override(language):
-        page = {"site_name": settings.SITE_NAME, **context}
-        subject = " ".join(render_to_string(f"emails/{template}_subject.txt", page).split())
-        text = render_to_string(f"emails/{template}_message.txt", page).strip()
-        message = EmailMultiAlternatives(subject=subject, body=text, to=[to])
-        message.attach_alternative(html_form(subject=subject, text=text), "text/html")
+        message = compose_mail(to=to, template=template, context=context)
     message.send()
+
+
+def compose_mail(
+    *, to: str, template: str, context: Mapping[str, object]
+) -> EmailMultiAlternatives:
+    """Return the mail that `write_mail` writes, in the language in use; nothing is stored."""
+    page = {"site_name": settings.SITE_NAME, **context}
+    subject = " ".join(render_to_string(f"emails/{template}_subject.txt", page).split())
+    text = render_to_string(f"emails/{template}_message.txt", page).strip()
+    message = EmailMultiAlternatives(subject=subject, body=text, to=[to])
+    message.attach_alternative(html_form(subject=subject, text=text), "text/html")
+    return message
 
 
 def html_form(*, subject: str, text: str) -> str:

@@ -4,20 +4,35 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0004_invitations'),
-        ('marketplace', '0005_reopening'),
+        ("accounts", "0004_invitations"),
+        ("marketplace", "0005_reopening"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='rental',
-            name='probe_error',
-            field=models.CharField(blank=True, choices=[('unknown_host', 'The host name does not exist.'), ('address_refused', 'The address cannot be reached from the Internet.'), ('no_answer', 'The machine did not answer within 5 seconds.'), ('connection_refused', 'Nothing listens at this port.'), ('not_ssh', 'What answers at this port is not an SSH server.'), ('other_host_key', 'The machine shows another host key.')], max_length=20, verbose_name="last check's error"),
+            model_name="rental",
+            name="probe_error",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("unknown_host", "The host name does not exist."),
+                    ("address_refused", "The address cannot be reached from the Internet."),
+                    ("no_answer", "The machine did not answer within 5 seconds."),
+                    ("connection_refused", "Nothing listens at this port."),
+                    ("not_ssh", "What answers at this port is not an SSH server."),
+                    ("other_host_key", "The machine shows another host key."),
+                ],
+                max_length=20,
+                verbose_name="last check's error",
+            ),
         ),
         migrations.AddIndex(
-            model_name='rental',
-            index=models.Index(condition=models.Q(('hours_settled__lt', models.F('hours_charged'))), fields=['id'], name='marketplace_rental_unsettled'),
+            model_name="rental",
+            index=models.Index(
+                condition=models.Q(("hours_settled__lt", models.F("hours_charged"))),
+                fields=["id"],
+                name="marketplace_rental_unsettled",
+            ),
         ),
     ]

@@ -68,6 +68,9 @@ class Bid(models.Model):
     sequence = models.BigIntegerField(_("number"), null=True, blank=True)
     placed_at = models.DateTimeField(_("placed"))
     closed_at = models.DateTimeField(_("closed"), null=True, blank=True)
+    expiry_told_at = models.DateTimeField(
+        _("expiry told"), null=True, blank=True, help_text=_("When the mail was written.")
+    )
 
     class Meta:
         verbose_name = _("bid")
@@ -94,6 +97,12 @@ class Bid(models.Model):
                 fields=["gpu_model", "-limit_price_micro", "sequence"],
                 name="marketplace_bid_book",
                 condition=Q(status="resting"),
+            ),
+            # The sweep that writes mails about expired bids.
+            models.Index(
+                fields=["id"],
+                name="marketplace_bid_untold",
+                condition=Q(status="expired", expiry_told_at__isnull=True),
             ),
             # "My orders", newest first.
             models.Index(fields=["organisation", "-id"], name="marketplace_bid_of_owner"),
@@ -133,6 +142,9 @@ class Fill(models.Model):
     rate_epoch = models.PositiveIntegerField(_("rate epoch"), default=0)
     fee_bps = models.PositiveSmallIntegerField(_("platform fee"))
     occurred_at = models.DateTimeField(_("matched"))
+    told_at = models.DateTimeField(
+        _("told"), null=True, blank=True, help_text=_("When the mails were written.")
+    )
 
     class Meta:
         verbose_name = _("fill")
@@ -151,6 +163,10 @@ class Fill(models.Model):
         indexes = [
             # A model's last fills, through its offers, newest first.
             models.Index(fields=["-occurred_at"], name="marketplace_fill_recent"),
+            # The sweep that writes mails about fills.
+            models.Index(
+                fields=["id"], name="marketplace_fill_untold", condition=Q(told_at__isnull=True)
+            ),
         ]
 
     def __str__(self) -> str:

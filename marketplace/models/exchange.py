@@ -108,6 +108,20 @@ class Command(models.Model):
                 name="marketplace_command_state",
                 condition=Q(kind="set_market_state", sequence__isnull=False),
             ),
+            # The book at a restart: hours that failed rentals left, with their ceilings.
+            models.Index(
+                fields=["server"],
+                name="marketplace_command_ceiling",
+                condition=Q(
+                    kind="release_hours", sequence__isnull=False, payload__has_key="ceiling_micro"
+                ),
+            ),
+            # The daily sweep of keys that count no more.
+            models.Index(
+                fields=["placed_at"],
+                name="marketplace_command_keyed",
+                condition=Q(idempotency_key__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

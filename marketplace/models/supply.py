@@ -67,6 +67,13 @@ class Server(models.Model):
         BY_HAND = "hand", _("By hand")
         AGENT = "agent", _("By the agent")
 
+    class Suspension(models.TextChoices):
+        """Why a server takes no new sales."""
+
+        NOT_DELIVERED = "not_delivered", _("A sold machine was not delivered in time.")
+        SELLER_FAILURE = "failure", _("A rental ended because its machine could not be used.")
+        STAFF = "staff", _("Our staff suspended it.")
+
     organisation = models.ForeignKey(
         "accounts.Organisation", on_delete=models.PROTECT, related_name="servers"
     )
@@ -86,6 +93,18 @@ class Server(models.Model):
     disk_gb_per_gpu = models.PositiveIntegerField(_("disk per GPU (GB)"), default=0)
     has_nvlink = models.BooleanField(_("NVLink"), default=False)
     is_suspended = models.BooleanField(_("suspended"), default=False)
+    suspended_at = models.DateTimeField(_("suspended since"), null=True, blank=True)
+    suspension = models.CharField(
+        _("suspension"), max_length=13, choices=Suspension.choices, blank=True
+    )
+    suspended_after = models.ForeignKey(
+        "marketplace.Rental",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("suspended after"),
+    )
     created_at = models.DateTimeField(_("created"))
 
     class Meta:
@@ -104,6 +123,11 @@ class Server(models.Model):
             models.CheckConstraint(
                 condition=Q(setup_slots__gte=1, setup_slots__lte=16),
                 name="marketplace_server_setup_slots",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_suspended=False, suspended_at__isnull=True, suspension="")
+                | (Q(is_suspended=True, suspended_at__isnull=False) & ~Q(suspension="")),
+                name="marketplace_server_suspension_is_explained",
             ),
         ]
 

@@ -4,8 +4,9 @@ What can change outside the log (a server's suspension, the market's state) is r
 itself: a book restored between two batches is the book that was there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -13,6 +14,7 @@ from marketplace.book import types as book
 from marketplace.book.matching import Book, Snapshot
 from marketplace.book.outcomes import Outcome
 from marketplace.models import SLOTS_PER_DAY, Bid, Command, MarketState, Offer, ServerDay, Shard
+from marketplace.operations.batches import DONE
 from marketplace.operations.slots import seconds_at, slot_at
 
 # Hours given back may begin in a slot that was running at the last batch, also at midnight.
@@ -39,6 +41,7 @@ def restore_book(
         bids=[book_bid(bid) for bid in bids.select_related("gpu_model")],
         servers=_servers(gpu_model_id=gpu_model_id),
         used=_used(since=(last_clock_at - DAYS_KEPT).date(), gpu_model_id=gpu_model_id),
+        ceilings=_ceilings(since_slot=slot_at(last_clock_at), gpu_model_id=gpu_model_id),
         now_seconds=seconds_at(max(last_clock_at, now) if now else last_clock_at),
         last_sequence=shard.last_sequence,
         is_halted=states.pop(None, True),
@@ -157,6 +160,17 @@ def _server_event(command: Command, *, sequence: int) -> book.Event:
         from_slot=command.payload["from_slot"],
         to_slot=command.payload["to_slot"],
         gpus=command.payload["gpus"],
+        ceiling=_ceiling(command.payload) if "ceiling_micro" in command.payload else None,
+    )
+
+
+def _ceiling(payload: Mapping[str, Any]) -> book.Ceiling:
+    return book.Ceiling(
+        from_slot=payload["from_slot"],
+        to_slot=payload["to_slot"],
+        gpus=payload["gpus"],
+        price_micro=payload["ceiling_micro"],
+        currency=payload["currency"],
     )
 
 
@@ -201,6 +215,23 @@ def _used(*, since: date, gpu_model_id: int | None) -> dict[int, dict[int, int]]
     for server_id, day, counts in days.values_list("server_id", "day", "used"):
         used.setdefault(server_id, {}).update(_used_of_day(day, counts=counts))
     return used
+
+
+def _ceilings(*, since_slot: int, gpu_model_id: int | None) -> dict[int, list[book.Ceiling]]:
+    """Return the ceilings that a slot still to come may have, by server."""
+    failed = Command.objects.filter(
+        kind=Command.Kind.RELEASE_HOURS,
+        sequence__isnull=False,
+        outcome=DONE,
+        payload__has_key="ceiling_micro",
+        payload__to_slot__gt=since_slot,
+    )
+    if gpu_model_id is not None:
+        failed = failed.filter(server__gpu_model_id=gpu_model_id)
+    ceilings: dict[int, list[book.Ceiling]] = {}
+    for server_id, payload in failed.order_by("sequence").values_list("server__pk", "payload"):
+        ceilings.setdefault(server_id, []).append(_ceiling(payload))
+    return ceilings
 
 
 def _used_of_day(day: date, *, counts: Iterable[int]) -> dict[int, int]:

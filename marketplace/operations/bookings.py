@@ -10,6 +10,8 @@ from marketplace.operations.commands import submit_command
 from marketplace.operations.slots import slot_at
 from marketplace.rental_time import next_boundary
 
+UNDELIVERED = (Rental.EndReason.NOT_DELIVERED, Rental.EndReason.SELLER_FAILURE)
+
 
 class NoFreeGpu(Exception):
     """A server has fewer free GPUs than were sold: the counts were right, the numbers are gone."""
@@ -42,9 +44,10 @@ def bind_gpus(*, rental: Rental) -> None:
 
 
 def give_hours_back(*, rental: Rental, now: datetime) -> None:
-    """Free the rest of a rental's time from the next slot on, and tell the exchange.
+    """Free the rest of an ended rental's time from the next slot on, and tell the exchange.
 
-    The running slot stays taken: another rental could not be prepared on it any more.
+    The running slot stays taken: another rental could not be prepared on it any more. Hours that
+    the seller did not deliver have their price as a ceiling: nobody gains by failing them.
     """
     free_from = max(rental.setup_starts_at, next_boundary(now))
     if free_from >= rental.ends_at:
@@ -54,14 +57,18 @@ def give_hours_back(*, rental: Rental, now: datetime) -> None:
         bookings.delete()
     else:
         bookings.update(period=DateTimeTZRange(rental.setup_starts_at, free_from))
+    payload: dict[str, int | str] = {
+        "from_slot": slot_at(free_from),
+        "to_slot": slot_at(rental.ends_at),
+        "gpus": rental.fill.gpus,
+    }
+    if rental.end_reason in UNDELIVERED:
+        payload["ceiling_micro"] = rental.fill.seller_price_micro
+        payload["currency"] = rental.fill.seller_currency
     submit_command(
         kind=Command.Kind.RELEASE_HOURS,
         server_id=rental.server_id,
         bid_id=rental.fill.bid_id,
-        payload={
-            "from_slot": slot_at(free_from),
-            "to_slot": slot_at(rental.ends_at),
-            "gpus": rental.fill.gpus,
-        },
+        payload=payload,
         now=now,
     )

@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from marketplace.models import MAIN_SHARD, Command
+
+# A request that is repeated later is a new one.
+KEYS_KEPT = timedelta(days=30)
 
 
 class KeyReused(Exception):
@@ -66,3 +69,12 @@ def earlier_command(*, organisation_id: int, key: str, fingerprint: str) -> Comm
     if command is not None and command.fingerprint != fingerprint:
         raise KeyReused(key)
     return command
+
+
+def forget_old_keys(*, now: datetime) -> int:
+    """Free the keys of requests that are too old to come again; return how many.
+
+    The commands stay: they are the log. Safe to repeat.
+    """
+    old = Command.objects.filter(idempotency_key__isnull=False, placed_at__lte=now - KEYS_KEPT)
+    return old.update(idempotency_key=None, fingerprint="")

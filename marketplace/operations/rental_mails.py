@@ -1,46 +1,48 @@
-"""Tell the person who ordered what became of a rental, in their language and time zone.
+"""Tell people what became of a rental: its customer, and its seller when the server is suspended."""
 
-A mail is a row of the caller's transaction: no act, no mail.
-"""
-
-from zoneinfo import ZoneInfo
-
-from django.conf import settings
-from django.core.mail import send_mail
-from django.template.loader import render_to_string
-from django.urls import reverse
-from django.utils import timezone, translation
-
-from marketplace.models import Rental
+from marketplace.models import Rental, Server
+from marketplace.operations.letters import Letter, traders_of, write_letters
 
 NAMES = {Rental.EndReason.NOT_DELIVERED: "rental_not_delivered"}
 
 
 def mail_access_opened(*, rental: Rental) -> None:
     """Say that the machine can be used, and where it is."""
-    _send(rental, name="rental_ready")
+    _tell_customer(rental, template="rental_ready")
 
 
 def mail_ended(*, rental: Rental) -> None:
     """Say that the rental is over, or that it never began, and what that means for the money."""
-    _send(rental, name=NAMES.get(Rental.EndReason(rental.end_reason), "rental_ended"))
+    reason = Rental.EndReason(rental.end_reason)
+    _tell_customer(rental, template=NAMES.get(reason, "rental_ended"))
 
 
-def _send(rental: Rental, *, name: str) -> None:
-    person = rental.fill.bid.placed_by
-    with translation.override(person.language), timezone.override(ZoneInfo(person.time_zone)):
-        values = {
-            "rental": rental,
-            "gpus": rental.fill.gpus,
-            "gpu_model": rental.server.gpu_model.name,
-            "site_name": settings.SITE_NAME,
-            "rental_url": settings.PUBLIC_URL + reverse("marketplace:rental", args=[rental.pk]),
-        }
-        subject = render_to_string(f"emails/{name}_subject.txt", values)
-        text = render_to_string(f"emails/{name}.txt", values)
-    send_mail(
-        subject=" ".join(subject.split()),
-        message=text.strip() + "\n",
-        from_email=None,
-        recipient_list=[person.email],
+def mail_suspended(*, rental: Rental, suspension: Server.Suspension) -> None:
+    """Say to who sells on this server that it takes no new sales, why, and what to do."""
+    seller_id = rental.server.organisation_id
+    write_letters(
+        Letter(
+            reader=reader,
+            template="server_suspended",
+            page="marketplace:server",
+            page_id=rental.server_id,
+            context={"rental": rental, "server": rental.server, "reason": suspension.label},
+        )
+        for reader in traders_of(organisation_ids=[seller_id])[seller_id]
     )
+
+
+def _tell_customer(rental: Rental, *, template: str) -> None:
+    context = {
+        "rental": rental,
+        "gpus": rental.fill.gpus,
+        "gpu_model": rental.server.gpu_model.name,
+    }
+    letter = Letter(
+        reader=rental.fill.bid.placed_by,
+        template=template,
+        page="marketplace:rental",
+        page_id=rental.pk,
+        context=context,
+    )
+    write_letters([letter])

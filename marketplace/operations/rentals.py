@@ -94,8 +94,9 @@ def stop_rental(
     if rental.ended_at is not None:
         raise RentalIsOver
     consequence = stop_consequence(rental=rental, now=now)
-    charge_rental(rental=rental, up_to_hour=consequence.due_hours, now=now)
-    _charge_fee(rental, fee=consequence.fee, now=now)
+    if consequence.reason == REASON.STOPPED_BY_CUSTOMER:
+        charge_rental(rental=rental, up_to_hour=consequence.due_hours, now=now)
+        _charge_fee(rental, fee=consequence.fee, now=now)
     end_rental(rental=rental, reason=consequence.reason, now=now, actor_id=actor_id)
     return consequence
 

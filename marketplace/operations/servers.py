@@ -1,5 +1,6 @@
 """Servers: a seller's machines, and what the exchange knows of them."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import GpuModel
 from marketplace.accounts.operations.audit import record_act
+from marketplace.locks import lock_server
 from marketplace.models import Command, Seller, Server
 from marketplace.operations.commands import submit_command
 from marketplace.operations.refusals import Refusal
@@ -69,20 +71,36 @@ def add_server(
 
 @transaction.atomic
 def suspend_server(
-    *, server_id: int, actor_id: int | None, now: datetime, reason: str = ""
-) -> Server:
-    """Stop a server's sales until it is tested again. Safe to repeat; sold rentals go on."""
-    return _set_suspended(
-        server_id=server_id, is_suspended=True, actor_id=actor_id, now=now, reason=reason
-    )
+    *,
+    server_id: int,
+    actor_id: int | None,
+    now: datetime,
+    suspension: Server.Suspension = Server.Suspension.STAFF,
+    rental_id: int | None = None,
+) -> bool:
+    """Stop a server's sales until staff let it sell again; say whether it was selling.
+
+    Safe to repeat: the first reason stays. Sold rentals go on.
+    """
+    server = lock_server(server_id=server_id)
+    if server.is_suspended:
+        return False
+    server.is_suspended, server.suspended_at = True, now
+    server.suspension, server.suspended_after_id = suspension, rental_id
+    _write_suspension(server, action="server.suspend", actor_id=actor_id, now=now)
+    return True
 
 
 @transaction.atomic
-def resume_server(*, server_id: int, actor_id: int | None, now: datetime) -> Server:
-    """Let a suspended server sell again. Safe to repeat."""
-    return _set_suspended(
-        server_id=server_id, is_suspended=False, actor_id=actor_id, now=now, reason=""
-    )
+def resume_server(*, server_id: int, actor_id: int | None, now: datetime) -> bool:
+    """Let a suspended server sell again; say whether it was suspended. Safe to repeat."""
+    server = lock_server(server_id=server_id)
+    if not server.is_suspended:
+        return False
+    server.is_suspended, server.suspended_at = False, None
+    server.suspension, server.suspended_after_id = "", None
+    _write_suspension(server, action="server.resume", actor_id=actor_id, now=now)
+    return True
 
 
 def tell_exchange(*, server: Server, seller: Seller, actor_id: int | None, now: datetime) -> None:
@@ -101,18 +119,17 @@ def tell_exchange(*, server: Server, seller: Seller, actor_id: int | None, now: 
     )
 
 
-def _set_suspended(
-    *, server_id: int, is_suspended: bool, actor_id: int | None, now: datetime, reason: str
-) -> Server:
-    server = Server.objects.select_related("organisation__seller").get(pk=server_id)
-    if server.is_suspended == is_suspended:
-        return server
-    server.is_suspended = is_suspended
-    server.save(update_fields=["is_suspended"])
+def _write_suspension(server: Server, *, action: str, actor_id: int | None, now: datetime) -> None:
+    server.save(update_fields=["is_suspended", "suspended_at", "suspension", "suspended_after"])
     tell_exchange(server=server, seller=server.organisation.seller, actor_id=actor_id, now=now)
-    action = "server.suspend" if is_suspended else "server.resume"
-    _record(server, action=action, actor_id=actor_id, now=now, reason=reason)
-    return server
+    details = {"reason": server.suspension, "rental": server.suspended_after_id}
+    _record(
+        server,
+        action=action,
+        actor_id=actor_id,
+        now=now,
+        details={name: fact for name, fact in details.items() if fact},
+    )
 
 
 def _check_description(description: ServerDescription, *, organisation_id: int) -> GpuModel:
@@ -160,7 +177,12 @@ def _check_choices(description: ServerDescription, *, seller: Seller) -> None:
 
 
 def _record(
-    server: Server, *, action: str, actor_id: int | None, now: datetime, reason: str = ""
+    server: Server,
+    *,
+    action: str,
+    actor_id: int | None,
+    now: datetime,
+    details: Mapping[str, object] | None = None,
 ) -> None:
     record_act(
         actor_id=actor_id,
@@ -168,6 +190,6 @@ def _record(
         action=action,
         object_type="server",
         object_id=server.pk,
-        details={"reason": reason} if reason else None,
+        details=details,
         now=now,
     )

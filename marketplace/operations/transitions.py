@@ -15,6 +15,7 @@ from marketplace.accounts.operations.audit import record_act
 from marketplace.models import DeliveryGap, Rental
 from marketplace.operations.bookings import NoFreeGpu, bind_gpus, give_hours_back
 from marketplace.operations.charging import charge_rental
+from marketplace.operations.failures import suspend_failed_server
 from marketplace.operations.rental_mails import mail_access_opened, mail_ended
 from marketplace.rental_time import (
     AUTOMATIC_END_AFTER,
@@ -41,7 +42,11 @@ def advance(*, rental: Rental, now: datetime) -> bool:
 def end_rental(
     *, rental: Rental, reason: Rental.EndReason, now: datetime, actor_id: int | None = None
 ) -> None:
-    """End a rental: charge what has begun, free the rest of its hold, give its hours back."""
+    """End a rental: charge what has begun, free the rest of its hold, give its hours back.
+
+    Where its seller failed, its server is suspended first: the exchange hears of that before.
+    """
+    suspend_failed_server(rental=rental, reason=reason, now=now)
     ended_at = min(now, rental.ends_at)
     if rental.access_opened_at is not None:
         begun = hours_begun(starts_at=rental.starts_at, hours=rental.fill.hours, until=ended_at)

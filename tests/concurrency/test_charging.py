@@ -18,7 +18,8 @@ from marketplace.operations.probes import probe_due, record_probe
 from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import stop_rental, sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import hold_of, make_customer, make_server, sell
+from tests.builders import make_server, sell
+from tests.exchange import hold_of, make_customer
 from tests.rental_steps import GOOD, at, give_access
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,7 +60,7 @@ def assert_each_hour_once(rentals: list[Rental], *, hours: int):
         assert rental.hours_charged == hours
         numbers = rental.rental_hours.order_by("number").values_list("number", flat=True)
         assert list(numbers) == list(range(1, hours + 1))
-        assert hold_of(rental).captured_minor == 60 * hours
+        assert hold_of(rental.fill.bid).captured_minor == 60 * hours
     assert Journal.objects.filter(kind="hour_charge").count() == hours * len(rentals)
     assert sum(Posting.objects.values_list("amount_minor", flat=True)) == 0
     assert marketplace_differences() == []
@@ -106,7 +107,10 @@ def test_a_stop_and_sweeps_at_once_end_a_rental_once():
     assert sum(type(answer).__name__ == "StopConsequence" for answer in answers) == 1
     assert sum(type(answer).__name__ == "RentalIsOver" for answer in answers) == 2
     assert (rental.end_reason, rental.hours_charged) == ("stopped_by_customer", 1)
-    assert (hold_of(rental).captured_minor, hold_of(rental).state) == (60 + 24, "closed")
+    assert (hold_of(rental.fill.bid).captured_minor, hold_of(rental.fill.bid).state) == (
+        60 + 24,
+        "closed",
+    )
     assert marketplace_differences() == []
 
 

@@ -8,9 +8,11 @@ from django.db.models import Sum
 
 from billing.models import Account, Hold, Posting
 from marketplace import tasks
+from marketplace.accounts.models import Mail, User
 from marketplace.models import Bid, Command, Fill, Rental, ServerDay, Shard
 from marketplace.operations import matching
 from marketplace.operations.bids import InsufficientFunds
+from marketplace.operations.match_mails import tell_of_matches
 from marketplace.operations.replay import replay_fills
 from tests.exchange import (
     HOUR,
@@ -19,6 +21,7 @@ from tests.exchange import (
     make_customer,
     make_offer,
     match,
+    member_of,
     open_market,
     place,
     wallet_of,
@@ -31,6 +34,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MATCH_AT_T0 = """
 from tests.exchange import match
 match()
+"""
+TELL_AT_T0 = """
+from marketplace.operations.match_mails import tell_of_matches
+from tests.factories import T0
+tell_of_matches(now=T0)
 """
 
 
@@ -148,6 +156,37 @@ class TestAKilledWorker:
         assert hold_of(bid).amount_minor == 96
         assert max(ServerDay.objects.get().used) == 1
         assert_money_adds_up()
+
+
+class TestMails:
+    def sold(self) -> tuple[User, User]:
+        """Sell hours, and return who bought and who sold them."""
+        open_market()
+        offer = make_offer()
+        customer = make_customer()
+        buy(customer)
+        match()
+        return member_of(customer), member_of(offer.organisation)
+
+    def test_are_written_once_after_a_worker_was_killed_while_it_wrote_them(self):
+        people = self.sold()
+
+        with pausing_inserts("accounts_mail"):
+            kill_while_paused(TELL_AT_T0)
+        assert not Mail.objects.exists()
+        tell_of_matches(now=T0)
+        tell_of_matches(now=T0)
+
+        addresses = list(Mail.objects.order_by("pk").values_list("to_address", flat=True))
+        assert addresses == [person.email for person in people]
+
+    def test_are_written_once_by_four_workers_at_once(self):
+        people = self.sold()
+
+        answers = at_once([partial(tell_of_matches, now=T0)] * 4)
+
+        assert sorted(map(str, answers)) == ["0", "0", "0", "1"]
+        assert Mail.objects.count() == len(people)
 
 
 class TestLostMessages:

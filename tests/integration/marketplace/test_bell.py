@@ -73,4 +73,6 @@ def test_a_ready_worker_asks_for_every_sweep(sent):
         "marketplace.tasks.sweep_rentals",
         "marketplace.tasks.charge_hours",
         "marketplace.tasks.probe_rentals",
+        "marketplace.tasks.tell_of_matches",
+        "marketplace.tasks.forget_old_keys",
     ]

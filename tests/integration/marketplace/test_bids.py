@@ -11,6 +11,7 @@ from billing.operations.holds import InsufficientFunds
 from marketplace.accounts.models import AuditEntry
 from marketplace.models import Bid, Command, MarketState
 from marketplace.operations.bids import KeyReused, OrderRefused, cancel_bid, preview_bid
+from marketplace.operations.commands import forget_old_keys
 from tests.exchange import (
     DAY,
     HOUR,
@@ -97,6 +98,19 @@ class TestPlacing:
 
         assert Bid.objects.count() == 1
         assert wallet_of(customer).held_minor == 96
+
+    def test_again_with_a_key_of_thirty_days_ago_is_a_new_order(self):
+        open_market()
+        customer = make_customer()
+        first = place(customer, key="k")
+
+        early = forget_old_keys(now=T0 + timedelta(days=30, microseconds=-1))
+        late = forget_old_keys(now=T0 + timedelta(days=30))
+        second = place(customer, key="k", hours=3)
+
+        assert (early, late) == (0, 1)
+        assert second.pk != first.pk
+        assert first.commands.get().payload == {}
 
     def test_the_same_key_of_another_customer_is_another_key(self):
         open_market()

@@ -14,7 +14,8 @@ from marketplace.operations.charging import charge_due_hours
 from marketplace.operations.probes import record_probe
 from marketplace.operations.rentals import sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import FINGERPRINT, hold_of, sell, seller_account_of, wallet_of
+from tests.builders import FINGERPRINT, sell, seller_account_of
+from tests.exchange import hold_of, wallet_of
 from tests.factories import T0
 from tests.rental_steps import give_access
 
@@ -64,8 +65,8 @@ def test_the_worked_example_is_what_happens():
         rental = do(event, rental, T0.replace(hour=hour, minute=minute))
         seen = [
             rental.state,
-            shown(hold_of(rental).remaining_minor),
-            shown(wallet_of(rental).free_minor),
+            shown(hold_of(rental.fill.bid).remaining_minor),
+            shown(wallet_of(rental.organisation).free_minor),
             shown(seller_account_of(rental).posted_minor if rental.hours_charged else 0),
         ]
         assert seen == expected, f"{time} {event}"

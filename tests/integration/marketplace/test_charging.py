@@ -21,14 +21,8 @@ from marketplace.operations.rentals import sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
 from marketplace.tasks import charge_hours as charge_hours_task
 from marketplace.tasks import sweep_rentals as sweep_rentals_task
-from tests.builders import (
-    hold_of,
-    make_customer,
-    make_server,
-    sell,
-    seller_account_of,
-    wallet_of,
-)
+from tests.builders import make_server, sell, seller_account_of
+from tests.exchange import hold_of, make_customer, wallet_of
 from tests.rental_steps import BAD, GOOD, P, at, give_access
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_deferred_rules")]
@@ -79,7 +73,7 @@ class TestCharge:
 
         charge_due_hours(now=at(0))
 
-        hold, wallet = hold_of(rental), wallet_of(rental)
+        hold, wallet = hold_of(rental.fill.bid), wallet_of(rental.organisation)
         assert (hold.captured_minor, hold.remaining_minor) == (60, 60)
         assert (wallet.posted_minor, wallet.held_minor) == (60, 60)
         assert seller_account_of(rental).posted_minor == 45
@@ -103,7 +97,7 @@ class TestCharge:
             (100, 20, 90),
             (100, 20, 90),
         ]
-        assert hold_of(rental).remaining_minor == 0
+        assert hold_of(rental.fill.bid).remaining_minor == 0
 
     def test_after_an_outage_takes_each_missed_hour_once(self):
         rental = delivered(hours=5)
@@ -122,7 +116,7 @@ class TestCharge:
 
         assert charge_due_hours(now=at(10)) == 0
 
-        assert hold_of(rental).captured_minor == 0
+        assert hold_of(rental.fill.bid).captured_minor == 0
 
     def test_is_due_at_readiness_when_the_machine_was_late(self):
         rental = delivered(ready=10)
@@ -139,11 +133,11 @@ class TestCharge:
         charge_hours(charges=[charging._hour_charge(rental, 1, now=at(0))])
 
         assert Journal.objects.filter(kind="hour_charge").count() == 1
-        assert hold_of(rental).captured_minor == 60
+        assert hold_of(rental.fill.bid).captured_minor == 60
 
     def test_of_one_bad_rental_holds_up_no_other(self, caplog):
         bad, good = delivered(hours=1), delivered(hours=1)
-        Hold.objects.filter(pk=hold_of(bad).pk).update(state="closed", closed_at=P)
+        Hold.objects.filter(pk=hold_of(bad.fill.bid).pk).update(state="closed", closed_at=P)
 
         charged = charge_due_hours(now=at(0))
 
@@ -196,7 +190,7 @@ class TestSettlement:
         # Twelve whole minutes of sixty: a fifth of 0.50, of the tax 0.10 and of the share 0.45.
         fields = ("undelivered_minutes", "credit_net_minor", "credit_vat_minor")
         assert hours_of(rental, *fields, "credit_seller_minor") == [(12, 10, 2, 9)]
-        assert wallet_of(rental).free_minor == 12
+        assert wallet_of(rental.organisation).free_minor == 12
         assert seller_account_of(rental).posted_minor == 36
 
     def test_gives_back_a_stop_of_two_misses(self):
@@ -208,7 +202,7 @@ class TestSettlement:
         settle(rental, 60)
 
         assert hours_of(rental, "undelivered_minutes")[0] == (12,)
-        assert wallet_of(rental).free_minor == 12
+        assert wallet_of(rental.organisation).free_minor == 12
 
     def test_gives_nothing_back_for_one_miss(self):
         rental = delivered(hours=2)
@@ -268,7 +262,7 @@ class TestSettlement:
         again = settle_due_hours(now=at(61))
 
         assert again == 0
-        assert wallet_of(rental).free_minor == 12
+        assert wallet_of(rental.organisation).free_minor == 12
 
     def test_of_one_bad_rental_holds_up_no_other(self, monkeypatch, caplog):
         bad, good = delivered(hours=1), delivered(hours=1)
@@ -317,12 +311,12 @@ class TestHours(TestCase):
             price_micro=price * 1000,
             gpus=gpus,
             hours=hours,
-            customer=make_customer(country=country),
+            customer=make_customer(amount_minor=0, country=country),
         )
-        held = hold_of(rental).amount_minor
+        held = hold_of(rental.fill.bid).amount_minor
         for minute in sorted(sweeps):
             charge_due_hours(now=at(minute))
-            hold, wallet = hold_of(rental), wallet_of(rental)
+            hold, wallet = hold_of(rental.fill.bid), wallet_of(rental.organisation)
             charged = sum(n + v for n, v in hours_of(rental, "net_minor", "vat_minor"))
             assert charged + hold.remaining_minor == held
             assert wallet.posted_minor == wallet.held_minor == hold.remaining_minor
@@ -333,6 +327,9 @@ class TestHours(TestCase):
         rows = hours_of(rental, "net_minor", "vat_minor")
         assert len(rows) == hours
         assert sum(n + v for n, v in rows) == held
-        assert (hold_of(rental).remaining_minor, hold_of(rental).state) == (0, "closed")
-        assert wallet_of(rental).posted_minor == 0
+        assert (hold_of(rental.fill.bid).remaining_minor, hold_of(rental.fill.bid).state) == (
+            0,
+            "closed",
+        )
+        assert wallet_of(rental.organisation).posted_minor == 0
         assert marketplace_differences() == []

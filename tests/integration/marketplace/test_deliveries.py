@@ -17,7 +17,8 @@ from marketplace.operations.deliveries import (
     hand_over,
 )
 from marketplace.operations.rentals import sweep_rentals
-from tests.builders import FINGERPRINT, make_customer, sell
+from tests.builders import FINGERPRINT, sell
+from tests.exchange import make_customer
 from tests.factories import T0
 
 P = T0 + timedelta(hours=2)
@@ -155,7 +156,7 @@ class TestHandOver:
         rental = sell()
 
         with pytest.raises(RentalNotFound):
-            give(rental, organisation_id=make_customer().organisation.pk)
+            give(rental, organisation_id=make_customer().pk)
         with pytest.raises(RentalNotFound):
             give(rental, organisation_id=rental.organisation_id)
 

@@ -12,8 +12,8 @@ from marketplace.operations.deliveries import RentalNotFound
 from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import RentalIsOver, stop_consequence, stop_rental
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import hold_of, make_customer, make_server, sell, seller_account_of, wallet_of
-from tests.exchange import match
+from tests.builders import make_server, sell, seller_account_of
+from tests.exchange import hold_of, make_customer, match, wallet_of
 from tests.factories import T0
 from tests.rental_steps import at, make_ready, slots_given_back, stop, sweep
 
@@ -32,7 +32,7 @@ class TestStop:
         assert (consequence.due_hours, consequence.released_hours) == (2, 8)
         assert (consequence.fee.net_minor, consequence.fee.vat_minor) == (40, 8)
         assert (consequence.charged_minor, consequence.freed_minor) == (108, 432)
-        hold, wallet = hold_of(rental), wallet_of(rental)
+        hold, wallet = hold_of(rental.fill.bid), wallet_of(rental.organisation)
         assert (hold.captured_minor, hold.state) == (168, Hold.State.CLOSED)
         assert (wallet.posted_minor, wallet.held_minor) == (432, 0)
         assert (rental.end_reason, rental.break_fee_net_minor) == ("stopped_by_customer", 40)
@@ -70,7 +70,7 @@ class TestStop:
         consequence = stop(rental, at(-30))
 
         assert consequence.is_free
-        assert wallet_of(rental).free_minor == 60
+        assert wallet_of(rental.organisation).free_minor == 60
         assert GpuBooking.objects.get().period == DateTimeTZRange(at(-60), at(-30))
 
     def test_costs_the_offers_minimum_of_hours(self):
@@ -94,7 +94,7 @@ class TestStop:
 
         assert (late.due_hours, late.fee.net_minor) == (5, 25)
         assert consequence.is_free
-        assert wallet_of(rental).free_minor == 600
+        assert wallet_of(rental.organisation).free_minor == 600
         assert slots_given_back(rental) == 44
 
     def test_is_not_free_within_an_hour_of_the_paid_start(self):
@@ -121,7 +121,7 @@ class TestStop:
         consequence = stop(rental, at(5))
 
         assert (consequence.reason, consequence.charged_minor) == ("not_delivered", 0)
-        assert (rental.state, wallet_of(rental).free_minor) == ("not_delivered", 600)
+        assert (rental.state, wallet_of(rental.organisation).free_minor) == ("not_delivered", 600)
 
     def test_lets_another_customer_buy_the_hours_and_gives_him_the_gpu(self):
         server = make_server(gpu_count=1)
@@ -147,13 +147,13 @@ class TestStop:
         with pytest.raises(RentalNotFound):
             stop_rental(
                 rental_id=rental.pk,
-                organisation_id=make_customer().organisation.pk,
+                organisation_id=make_customer().pk,
                 actor_id=rental.fill.bid.placed_by_id,
                 now=at(0),
             )
 
         rental.refresh_from_db()
-        assert (rental.state, wallet_of(rental).held_minor) == ("sold", 120)
+        assert (rental.state, wallet_of(rental.organisation).held_minor) == ("sold", 120)
 
     def test_happens_once(self):
         rental = sell()

@@ -20,7 +20,6 @@ from marketplace.models import (
 )
 from marketplace.operations.bids import cancel_bid
 from marketplace.operations.commands import submit_command
-from marketplace.operations.offers import withdraw_offer
 from tests.exchange import (
     HOUR,
     SSH_KEY,
@@ -33,6 +32,7 @@ from tests.exchange import (
     open_market,
     place,
     wallet_of,
+    withdraw,
 )
 from tests.factories import T0, ServerFactory
 
@@ -383,12 +383,7 @@ class TestAnOffer:
         open_market()
         offer = make_offer()
         match()
-        withdraw_offer(
-            offer_id=offer.pk,
-            organisation_id=offer.organisation_id,
-            actor_id=member_of(offer.organisation).pk,
-            now=T0,
-        )
+        withdraw(offer)
         bid = buy(make_customer())
 
         match()

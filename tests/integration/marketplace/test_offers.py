@@ -34,6 +34,7 @@ from tests.exchange import (
     match,
     member_of,
     open_market,
+    withdraw,
 )
 from tests.factories import (
     T0,
@@ -165,7 +166,9 @@ class TestListing:
         assert refusal.value.field == "seller"
 
     def test_on_a_suspended_server_is_refused(self):
-        server = ServerFactory.create(is_suspended=True)
+        server = ServerFactory.create(
+            is_suspended=True, suspended_at=T0, suspension=Server.Suspension.STAFF
+        )
 
         with pytest.raises(OfferRefused) as refusal:
             make_offer(server=server)
@@ -191,15 +194,9 @@ class TestListing:
 class TestWithdrawing:
     def test_twice_leaves_one_command(self):
         offer = make_offer()
-        facts: dict[str, Any] = {
-            "offer_id": offer.pk,
-            "organisation_id": offer.organisation_id,
-            "actor_id": member_of(offer.organisation).pk,
-            "now": T0,
-        }
 
-        withdraw_offer(**facts)
-        withdraw_offer(**facts)
+        withdraw(offer)
+        withdraw(offer)
 
         assert Command.objects.filter(kind="withdraw_offer").count() == 1
 
@@ -217,26 +214,15 @@ class TestWithdrawing:
 
     def test_a_closed_offer_is_refused(self):
         offer = make_offer()
-        facts: dict[str, Any] = {
-            "offer_id": offer.pk,
-            "organisation_id": offer.organisation_id,
-            "actor_id": member_of(offer.organisation).pk,
-            "now": T0,
-        }
-        withdraw_offer(**facts)
+        withdraw(offer)
         match()
 
         with pytest.raises(OfferRefused):
-            withdraw_offer(**facts)
+            withdraw(offer)
 
     def test_lets_the_server_be_offered_again(self):
         offer = make_offer()
-        withdraw_offer(
-            offer_id=offer.pk,
-            organisation_id=offer.organisation_id,
-            actor_id=member_of(offer.organisation).pk,
-            now=T0,
-        )
+        withdraw(offer)
         match()
 
         again = make_offer(server=offer.server)

@@ -1,6 +1,5 @@
 """The proof of fills, holds, charges and calendars passes on real histories and sees planted faults."""
 
-
 import pytest
 from django.db import connection
 from django.db.models import F
@@ -12,8 +11,8 @@ from marketplace.operations.probes import record_probe
 from marketplace.operations.proofs import marketplace_differences
 from marketplace.operations.rentals import stop_rental, sweep_rentals
 from marketplace.operations.settlement import settle_due_hours
-from tests.builders import hold_of, sell
-from tests.exchange import match
+from tests.builders import sell
+from tests.exchange import hold_of, match
 from tests.factories import T0
 from tests.rental_steps import BAD, GOOD, P, at, give_access
 
@@ -89,7 +88,9 @@ def test_a_history_of_every_way_to_end_has_no_difference(history):
 class TestPlantedFaults:
     def test_a_hold_that_was_taken_from_is_seen(self, history):
         rental = history["running"]
-        Hold.objects.filter(pk=hold_of(rental).pk).update(captured_minor=F("captured_minor") + 1)
+        Hold.objects.filter(pk=hold_of(rental.fill.bid).pk).update(
+            captured_minor=F("captured_minor") + 1
+        )
 
         assert marketplace_differences() == [
             f"Rental {rental.pk}: 121 was taken from its hold, its charges are 120."
@@ -150,7 +151,7 @@ class TestPlantedFaults:
 
     def test_a_hold_that_outlives_its_rental_is_seen(self, history):
         rental = history["not_delivered"]
-        Hold.objects.filter(pk=hold_of(rental).pk).update(state="open", closed_at=None)
+        Hold.objects.filter(pk=hold_of(rental.fill.bid).pk).update(state="open", closed_at=None)
 
         assert marketplace_differences() == [
             f"Rental {rental.pk}: its hold is open, though the rental is not_delivered."

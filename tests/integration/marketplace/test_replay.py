@@ -13,7 +13,7 @@ from marketplace.operations import matching
 from marketplace.operations.bids import OrderRefused, cancel_bid
 from marketplace.operations.book_cache import _kept
 from marketplace.operations.commands import submit_command
-from marketplace.operations.offers import OfferRefused, withdraw_offer
+from marketplace.operations.offers import OfferRefused
 from marketplace.operations.replay import replay_fills
 from marketplace.operations.servers import resume_server, suspend_server
 from marketplace.operations.slots import slot_at, time_of
@@ -24,13 +24,15 @@ from tests.exchange import (
     make_customer,
     make_offer,
     match,
-    member_of,
     open_market,
     place,
+    withdraw,
 )
 from tests.factories import T0, ServerFactory
 
 pytestmark = pytest.mark.django_db
+
+CHANCE_OF_A_CEILING = 0.7
 
 
 class Stream:
@@ -99,25 +101,23 @@ class Stream:
     def withdraw(self) -> None:
         offer = Offer.objects.filter(status__in=["pending", "open"]).order_by("pk").first()
         if offer:
-            withdraw_offer(
-                offer_id=offer.pk,
-                organisation_id=offer.organisation_id,
-                actor_id=member_of(offer.organisation).pk,
-                now=self.now,
-            )
+            withdraw(offer, now=self.now)
 
     def give_back(self) -> None:
         fill = Fill.objects.filter(starts_at__gt=self.now).order_by("pk").first()
         if fill and not Command.objects.filter(kind="release_hours", payload__fill=fill.pk):
+            payload: dict[str, int | str] = {
+                "from_slot": slot_at(fill.setup_starts_at),
+                "to_slot": slot_at(fill.ends_at),
+                "gpus": fill.gpus,
+                "fill": fill.pk,
+            }
+            if self.random.random() < CHANCE_OF_A_CEILING:
+                payload |= {"ceiling_micro": fill.seller_price_micro, "currency": "EUR"}
             submit_command(
                 kind=Command.Kind.RELEASE_HOURS,
                 server_id=fill.server_id,
-                payload={
-                    "from_slot": slot_at(fill.setup_starts_at),
-                    "to_slot": slot_at(fill.ends_at),
-                    "gpus": fill.gpus,
-                    "fill": fill.pk,
-                },
+                payload=payload,
                 now=self.now,
             )
 

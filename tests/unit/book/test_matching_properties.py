@@ -197,19 +197,11 @@ def test_a_clock_event_expires_exactly_what_can_no_longer_be_met(stream):
 
 @given(streams)
 def test_used_slots_are_those_of_fills_less_releases(stream):
-    player = Player()
-    world = World(now_seconds=START_SECONDS)
-    capacities, steps = stream
-    for step in [*opening_steps(capacities), *steps]:
-        played = player.step(step)
-        if played is not None:
-            event, outcomes = played
-            world.hear(event)
-            for outcome in outcomes:
-                world.believe(outcome)
-    for server_id in world.servers:
-        taken = {slot: n for (server, slot), n in world.taken.items() if server == server_id and n}
-        assert player.book.used_counts(server_id) == taken
+    *_, last = moments(stream)
+    book = play(stream).book
+    for server_id in last.world.servers:
+        taken = {slot: n for (pk, slot), n in last.world.taken.items() if pk == server_id and n}
+        assert book.used_counts(server_id) == taken
 
 
 def shuffled(snapshot: Snapshot, randomly) -> Snapshot:
