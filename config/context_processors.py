@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
+from redis.exceptions import RedisError
 
 from marketplace.models import MarketState
 
@@ -24,10 +25,15 @@ def site(request: HttpRequest) -> dict[str, object]:
 
 def _whole_market() -> dict[str, str]:
     """Return the whole market's state and its reason, as of a moment ago."""
-    state = cache.get(MARKET_STATE_KEY)
-    if state is None:
-        row = MarketState.objects.filter(gpu_model=None).first()
-        state = {"state": row.state, "reason": row.reason} if row else {"state": "", "reason": ""}
-        cache.set(MARKET_STATE_KEY, state, MARKET_STATE_SECONDS)
+    try:
+        state = cache.get_or_set(MARKET_STATE_KEY, _stored_state, MARKET_STATE_SECONDS)
+    except RedisError:
+        # Without a cache the pages are slower, not gone.
+        return _stored_state()
     assert isinstance(state, dict)
     return state
+
+
+def _stored_state() -> dict[str, str]:
+    row = MarketState.objects.filter(gpu_model=None).first()
+    return {"state": row.state, "reason": row.reason} if row else {"state": "", "reason": ""}

@@ -7,6 +7,9 @@ from django.urls import include, path
 from config import health
 from config.metrics import metrics
 
+handler400 = "config.errors.bad_request"
+handler404 = "config.errors.page_not_found"
+
 urlpatterns = [
     path("health/live", health.live, name="health-live"),
     path("health/ready", health.ready, name="health-ready"),

@@ -10,6 +10,7 @@ with the same key. ``GatewayRefused``: Stripe said no, and will say no again. ``
 a webhook is not Stripe's, or not for this site.
 """
 
+import json
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -42,6 +43,11 @@ PAGE_SIZE = 100
 EVENTS_AT_MOST = 10_000
 
 HOSTED_PAGE_ORIGIN = "https://checkout.stripe.com"
+
+# Far longer than any id of Stripe's.
+EVENT_ID_LENGTH = 120
+# What reading a signed body that is no event may raise.
+NO_EVENT = (ValueError, AttributeError, TypeError, OverflowError)
 
 LIVE_KEY_PREFIXES = ("sk_live_", "rk_live_")
 
@@ -302,7 +308,8 @@ def verify_webhook(*, payload: bytes, signature: str) -> Event:
             payload, signature, settings.STRIPE_WEBHOOK_SECRET, SIGNATURE_AGE_SECONDS
         )
         event = _to_event(signed)
-    except (stripe.SignatureVerificationError, ValueError, AttributeError, TypeError) as broken:
+        _check_shape(event.payload)
+    except (stripe.SignatureVerificationError, *NO_EVENT) as broken:
         raise SignatureInvalid(type(broken).__name__) from broken
     if event.livemode != settings.STRIPE_LIVEMODE:
         raise LivemodeMismatch(event.id)
@@ -432,6 +439,15 @@ def _to_event(event: stripe.Event) -> Event:
         livemode=event.livemode,
         payload=payload,
     )
+
+
+def _check_shape(payload: dict[str, Any]) -> None:
+    """Refuse what our table cannot keep, before anybody is told that it was kept."""
+    number, kind = payload["id"], payload["type"]
+    if not (isinstance(number, str) and isinstance(kind, str)):
+        raise TypeError("id or type is no text")
+    if len(number) > EVENT_ID_LENGTH or r"\u0000" in json.dumps(payload):
+        raise ValueError("too long, or no text")
 
 
 def _object_id(payload: dict[str, Any]) -> str:

@@ -39,6 +39,7 @@ from billing.queries import recent_top_ups, wallet_of, wallets_of
 from billing.tax import TaxDecision
 from billing.views.links import safe_next
 from marketplace.accounts.http import SignedInRequest, client_now, form_page, paying
+from marketplace.accounts.rate_limits import Limit, count_act
 
 P = ParamSpec("P")
 
@@ -120,6 +121,7 @@ def top_up_status(request: SignedInRequest, pk: int) -> HttpResponse:
 def _start(
     request: SignedInRequest, currency: Currency, form: TopUpForm, *, tax: TaxDecision
 ) -> HttpResponse:
+    count_act(limit=Limit.TOP_UP, who=request.organisation.pk, key=form.cleaned_data["key"])
     try:
         row = start_top_up(
             organisation_id=request.organisation.pk,

@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "config.middleware.ReadableRequestMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -81,6 +82,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "marketplace.accounts.middleware.ViewerMiddleware",
+    "marketplace.accounts.middleware.TooOftenMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
 
@@ -207,6 +209,9 @@ CSRF_COOKIE_SAMESITE = "Lax"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 
+# How often one organisation may do a thing; off in tests alone.
+RATE_LIMITS_ARE_ON = True
+
 # --- mail: rows first, a task sends them --------------------------------------------------------
 EMAIL_BACKEND = "marketplace.accounts.mail.RowBackend"
 MAIL_TRANSPORT_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
@@ -287,6 +292,8 @@ REST_FRAMEWORK = {
         "rest_framework.throttling.UserRateThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "120/min", "user": "300/min"},
+    # As many as are ours: what stands before them in the header, the client wrote itself.
+    "NUM_PROXIES": ALLAUTH_TRUSTED_PROXY_COUNT,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "gpubourse API",

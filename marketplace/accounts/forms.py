@@ -13,6 +13,7 @@ from marketplace.accounts.operations.keys import (
     KEY_LENGTH_MAX,
     NotAPublicKey,
     PrivateKeyPasted,
+    is_private_key,
     read_public_key,
 )
 
@@ -121,11 +122,24 @@ class ProfileForm(forms.ModelForm[User]):
         zones.choices = [(name, name.replace("_", " ")) for name in zone_names()]
 
 
+class KeyField(forms.CharField):
+    """A public key or its fingerprint. A private key pasted by mistake is never sent back."""
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        if is_private_key(text):
+            raise forms.ValidationError(PrivateKeyPasted.MESSAGE, code="private")
+        return text
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return "" if is_private_key(str(data)) else super().bound_data(data, initial)
+
+
 class SshKeyForm(forms.ModelForm[SshKey]):
     """A public key and the name its owner knows it by."""
 
     # Larger than any key, so that the reader is told what is wrong and not only that it is long.
-    public_key = forms.CharField(
+    public_key = KeyField(
         label=_("Public key"),
         max_length=2 * KEY_LENGTH_MAX,
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"}),
@@ -144,9 +158,6 @@ class SshKeyForm(forms.ModelForm[SshKey]):
         text: str = self.cleaned_data["public_key"]
         try:
             read_public_key(text)
-        except PrivateKeyPasted as error:
-            self.data = {"name": self.data.get("name", ""), "public_key": ""}  # never sent back
-            raise forms.ValidationError(error.message) from error
         except NotAPublicKey as error:
             raise forms.ValidationError(error.message) from error
         return text

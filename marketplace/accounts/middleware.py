@@ -1,13 +1,15 @@
-"""What each request knows about its viewer: time zone and organisation."""
+"""What each request knows about its viewer, and what they get who ask too often."""
 
 import zoneinfo
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from marketplace.accounts.models import Membership, Organisation, User
+from marketplace.accounts.rate_limits import HOUR, MINUTE, TooOften
 from marketplace.accounts.viewer import viewer_membership
 
 
@@ -33,6 +35,29 @@ class ViewerMiddleware:
             return self.get_response(request)
         with timezone.override(_zone_of(user)):
             return self.get_response(request)
+
+
+class TooOftenMiddleware:
+    """Answer an act beyond its limit with 429, and say when it may be tried again."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, TooOften):
+            return None
+        seconds = exception.retry_seconds
+        context = {
+            "seconds": seconds if seconds < 2 * MINUTE else 0,
+            "minutes": -(-seconds // MINUTE) if 2 * MINUTE <= seconds < 2 * HOUR else 0,
+            "hours": -(-seconds // HOUR) if seconds >= 2 * HOUR else 0,
+        }
+        answer = render(request, "429.html", context, status=429)
+        answer["Retry-After"] = str(seconds)
+        return answer
 
 
 def _organisation(membership: Membership | None) -> Organisation | None:

@@ -13,14 +13,18 @@ from django.utils.translation import gettext_lazy as _
 
 from billing.fields import PriceField
 from billing.money import Currency
+from marketplace.accounts.forms import KeyField
 from marketplace.accounts.models import SshKey
 from marketplace.book.types import MAX_HOURS
+from marketplace.forms.sent_once import SentOnceForm
 from marketplace.forms.times import local_time_field
 from marketplace.models import Bid, Server
 from marketplace.operations.bids import BidOrder
 
 NEW_KEY = "new"
 MAX_GPUS_IN_FORM = 16
+# The end of the year 9999: no later moment can be written.
+LAST_SECOND = 253_402_300_799
 
 
 class TicketForm(forms.Form):
@@ -87,14 +91,15 @@ class TicketForm(forms.Form):
         )
 
 
-class ReviewForm(forms.Form):
+class ReviewForm(SentOnceForm):
     """The accepted order: what was shown, the key that opens the machine, the key against repeats."""
 
-    key = forms.CharField(widget=forms.HiddenInput, max_length=64)
     accepted_price_micro = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
-    accepted_start = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
+    accepted_start = forms.IntegerField(
+        widget=forms.HiddenInput, min_value=1, max_value=LAST_SECOND
+    )
     ssh_key = forms.ChoiceField(label=_("SSH key for this order"))
-    new_key = forms.CharField(
+    new_key = KeyField(
         label=_("Another public key"),
         required=False,
         max_length=4000,

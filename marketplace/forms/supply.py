@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from billing.fields import PriceField
 from billing.money import Currency
 from catalog.models import GpuModel
+from marketplace.accounts.forms import KeyField
 from marketplace.book.types import MAX_HOURS
+from marketplace.forms.sent_once import SentOnceForm
 from marketplace.forms.times import local_time_field
 from marketplace.models import Server
 
@@ -36,10 +38,9 @@ class ServerForm(forms.Form):
         field.choices = [(model.slug, model.name) for model in gpu_models]
 
 
-class OfferForm(forms.Form):
+class OfferForm(SentOnceForm):
     """A server's hours for sale."""
 
-    key = forms.CharField(widget=forms.HiddenInput, max_length=64)
     ask_price = PriceField(label=_("Your price per GPU and hour, before tax"))
     currency = forms.ChoiceField(
         label=_("Currency"), choices=[(c.value, c.value) for c in Currency]
@@ -62,8 +63,9 @@ class HandOverForm(forms.Form):
     host = forms.CharField(label=_("Host name or address"), max_length=255)
     port = forms.IntegerField(label=_("Port"), min_value=1, max_value=65_535, initial=22)
     username = forms.CharField(label=_("User"), max_length=32, initial="root")
-    host_key_fingerprint = forms.CharField(
+    # Room for the whole line that ssh-keygen prints, comment included.
+    host_key_fingerprint = KeyField(
         label=_("Fingerprint of the host key"),
-        max_length=64,
+        max_length=400,
         help_text=_("As ssh-keygen -lf prints it: SHA256: and 43 characters."),
     )

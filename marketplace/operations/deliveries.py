@@ -20,6 +20,8 @@ MAX_HOST_LENGTH = 253
 MAX_PORT = 65_535
 LABEL = r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)"
 HOST_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*", re.ASCII)
+# Names that the public's name servers do not know, of this machine or of somebody's own network.
+PRIVATE_NAMES = re.compile(r"[^.]+|.*\.(?:localhost|localdomain|local|internal|lan|home\.arpa)")
 # What ends in a number is an address that somebody mistyped, or an old way to write one.
 DIGITS = re.compile(r"0x[0-9a-f]*|[0-9]+")
 USERNAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}", re.ASCII)
@@ -142,7 +144,7 @@ def _checked_host(host: str) -> str:
     last_label = name.rsplit(".", maxsplit=1)[-1]
     if len(name) > MAX_HOST_LENGTH or not HOST_NAME.fullmatch(name) or DIGITS.fullmatch(last_label):
         raise AddressRefused("host", _("Give a host name or an IP address, without a port."))
-    if name == "localhost" and not settings.PROBE_ALLOW_PRIVATE:
+    if not settings.PROBE_ALLOW_PRIVATE and PRIVATE_NAMES.fullmatch(name):
         raise AddressRefused("host", _("Give an address that can be reached from the Internet."))
     return name
 

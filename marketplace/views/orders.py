@@ -16,6 +16,7 @@ from billing.operations.holds import InsufficientFunds
 from catalog.models import GpuModel
 from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in, trading
 from marketplace.accounts.models import SshKey
+from marketplace.accounts.rate_limits import Limit, count_act
 from marketplace.bell import ring_matcher
 from marketplace.forms.orders import ReviewForm, TicketForm
 from marketplace.models import Bid
@@ -54,6 +55,7 @@ def order_review(request: SignedInRequest, slug: str) -> HttpResponse:
     if not ticket.is_valid():
         return _ticket_page(request, ticket, gpu=gpu)
     order = ticket.order(organisation_id=request.organisation.pk, slug=slug)
+    count_act(limit=Limit.PREVIEW, who=request.organisation.pk)
     now = client_now()
     try:
         preview = preview_bid(order=order, now=now)
@@ -81,6 +83,7 @@ def _place(
     request: SignedInRequest, form: ReviewForm, *, order: BidOrder, now: datetime
 ) -> Bid | None:
     """Place what the customer accepted: the price and start that the page showed, not newer ones."""
+    count_act(limit=Limit.ORDER, who=request.organisation.pk, key=form.cleaned_data["key"])
     accepted = replace(
         order,
         ssh_public_key=form.public_key,
@@ -198,6 +201,7 @@ def _is_being_cancelled(bid: Bid) -> bool:
 @require_POST
 @trading
 def order_cancel(request: SignedInRequest, pk: int) -> HttpResponse:
+    count_act(limit=Limit.CANCEL, who=request.organisation.pk)
     try:
         cancel_bid(
             bid_id=pk,

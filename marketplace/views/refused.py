@@ -5,7 +5,7 @@ from django import forms
 from marketplace.operations.refusals import Refusal
 
 # Operations speak of facts; forms split or rename some of them.
-FIELD_OF = {"windows": "ends_at", "gpu_model": "gpu_model_slug"}
+FIELD_OF = {"windows": "ends_at", "gpu_model": "gpu_model_slug", "ssh_public_key": "new_key"}
 
 
 def add_refusal(form: forms.Form, refusal: Refusal) -> None:

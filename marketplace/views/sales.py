@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from billing.queries import earnings_of
 from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in
+from marketplace.accounts.rate_limits import Limit, count_act
 from marketplace.forms.supply import HandOverForm
 from marketplace.models import Rental
 from marketplace.operations.deliveries import HandOver, RentalNotFound, hand_over
@@ -39,7 +40,10 @@ def sale(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one sale with the customer's key, and take the machine's address."""
     rental = get_object_or_404(sales_of(organisation_id=request.organisation.pk), pk=pk)
     form = HandOverForm(request.POST or None, initial=_typed_before(rental))
-    if request.method == "POST" and request.membership.may_trade and form.is_valid():
+    if request.method == "POST" and not request.membership.may_trade:
+        raise Http404
+    if request.method == "POST" and form.is_valid():
+        count_act(limit=Limit.HAND_OVER, who=request.organisation.pk)
         try:
             hand_over(
                 rental_id=rental.pk,

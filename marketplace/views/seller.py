@@ -13,6 +13,7 @@ from billing.money import Currency
 from billing.queries import earnings_of
 from catalog.queries import listed_gpus
 from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in, trading
+from marketplace.accounts.rate_limits import Limit, count_act
 from marketplace.bell import ring_matcher
 from marketplace.forms.supply import OfferForm, ServerForm
 from marketplace.models import Offer, Server
@@ -126,6 +127,7 @@ def offer_add(request: SignedInRequest, pk: int) -> HttpResponse:
 
 def _list(request: SignedInRequest, form: OfferForm, *, server_id: int) -> Offer | None:
     data = form.cleaned_data
+    count_act(limit=Limit.OFFER, who=server_id, key=data["key"])
     try:
         return list_offer(
             server_id=server_id,
@@ -161,6 +163,7 @@ def offers(request: SignedInRequest) -> HttpResponse:
 @require_POST
 @trading
 def offer_withdraw(request: SignedInRequest, pk: int) -> HttpResponse:
+    count_act(limit=Limit.CANCEL, who=request.organisation.pk)
     try:
         offer = withdraw_offer(
             offer_id=pk,

@@ -1,5 +1,6 @@
 """Add and remove the SSH keys of a person."""
 
+import re
 from datetime import datetime
 
 import asyncssh
@@ -24,6 +25,9 @@ KEY_TYPES = (
 RSA_BITS_MIN = 2048
 # Far above a 16384-bit RSA key with its comment.
 KEY_LENGTH_MAX = 8000
+# How private keys begin: PEM and OpenSSH, PuTTY, and the body of either without its first line.
+PRIVATE_MARKS = ("PRIVATE KEY", "PuTTY-User-Key-File", "Private-Lines:", "b3BlbnNzaC1rZXktdjE")
+PRIVATE_BODY = re.compile(r"\s*MI[A-Z]")
 # A person has a handful of machines; a bound keeps the list and the page small.
 KEYS_MAX = 50
 
@@ -38,6 +42,14 @@ class NotAPublicKey(Exception):
 
 class PrivateKeyPasted(NotAPublicKey):
     """The text is a private key: it must not even be shown again."""
+
+    MESSAGE = _(
+        "This is a private key: never paste it anywhere. It was not stored."
+        " Paste the public key, the line in the file that ends in .pub."
+    )
+
+    def __init__(self) -> None:
+        super().__init__(self.MESSAGE)
 
 
 class KeyAlreadyAdded(Exception):
@@ -118,14 +130,14 @@ def read_public_key(text: str) -> tuple[str, str]:
     return " ".join(part for part in (kind, data, comment) if part), key.get_fingerprint()
 
 
+def is_private_key(text: str) -> bool:
+    """Tell whether a text holds a private key or part of one, which must not be shown again."""
+    return any(mark in text for mark in PRIVATE_MARKS) or PRIVATE_BODY.match(text) is not None
+
+
 def _refuse_what_is_no_key_line(line: str) -> None:
-    if "PRIVATE KEY" in line:
-        raise PrivateKeyPasted(
-            _(
-                "This is a private key: never paste it anywhere. It was not stored."
-                " Paste the public key, the line in the file that ends in .pub."
-            )
-        )
+    if is_private_key(line):
+        raise PrivateKeyPasted
     if not line:
         raise NotAPublicKey(_("Paste a public key: one line that starts with ssh-ed25519."))
     if len(line) > KEY_LENGTH_MAX:

@@ -26,6 +26,7 @@ from marketplace.accounts.queries import (
     members_of,
     memberships_of,
 )
+from marketplace.accounts.rate_limits import Limit, count_act
 from marketplace.accounts.viewer import ORGANISATION_KEY
 
 
@@ -157,6 +158,7 @@ def decline(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _invited(form: InvitationForm, request: SignedInRequest) -> bool:
+    count_act(limit=Limit.INVITATION, who=request.organisation.pk)
     try:
         invite_member(
             organisation_id=request.organisation.pk,

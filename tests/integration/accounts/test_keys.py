@@ -159,5 +159,5 @@ def test_a_broken_byte_in_a_form_is_no_server_error(client):
         content_type="application/x-www-form-urlencoded",
     )
 
-    assert answer.status_code == 200
+    assert answer.status_code == 400
     assert SshKey.objects.count() == 0
