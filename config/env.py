@@ -11,15 +11,15 @@ FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 
 
 def env_str(name: str, *, default: str | None = None) -> str:
-    """Return the text of ``name``; without a default an unset variable refuses to start."""
+    """Return the text of ``name``; without a default an unset or empty one refuses to start."""
     value = os.environ.get(name)
-    if value is not None:
-        return value
-    if default is None:
+    if default is not None:
+        return default if value is None else value
+    if value is None or not value.strip():
         raise ImproperlyConfigured(
             f"Set the environment variable {name}; .env.example explains it."
         )
-    return default
+    return value
 
 
 def env_secret(name: str, *, default: str | None = None) -> str:
@@ -28,11 +28,14 @@ def env_secret(name: str, *, default: str | None = None) -> str:
     if path is None:
         return env_str(name, default=default)
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        secret = Path(path).read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ImproperlyConfigured(
             f"{name}_FILE names a file that cannot be read: {error.strerror}."
         ) from error
+    if default is None and not secret:
+        raise ImproperlyConfigured(f"{name}_FILE names a file that is empty.")
+    return secret
 
 
 def env_bool(name: str, *, default: bool) -> bool:
@@ -52,7 +55,7 @@ def env_int(name: str, *, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from error
 
 
-def env_list(name: str, *, default: str = "") -> list[str]:
+def env_list(name: str, *, default: str | None = "") -> list[str]:
     return [part.strip() for part in env_str(name, default=default).split(",") if part.strip()]
 
 
