@@ -2,15 +2,10 @@
 // The element's own data-live-done stops it. Without script the page has a "reload" link instead.
 const SECONDS = 2;
 
-const hideReload = (box) => {
-  for (const reload of box.querySelectorAll("[data-live-reload]")) reload.hidden = true;
-};
-
 // A swap must not take the keyboard away: the same control of the new part gets the focus.
 const swap = (box, html) => {
   const held = box.contains(document.activeElement) ? document.activeElement : null;
   box.innerHTML = html;
-  hideReload(box);
   if (!held) return;
   const alike = [...box.querySelectorAll(held.tagName)].find(
     (element) => element.textContent === held.textContent,
@@ -38,5 +33,4 @@ for (const box of document.querySelectorAll("[data-live]")) {
   const timer = setInterval(ask, SECONDS * 1000);
   document.addEventListener("visibilitychange", ask);
   box.tabIndex = -1;
-  hideReload(box);
 }

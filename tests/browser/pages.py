@@ -1,5 +1,6 @@
 """The pages that are looked at in every language, theme and width."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.http import QueryDict
@@ -19,8 +20,8 @@ class Shown:
 
     title: str
     route: str
-    arguments: dict[str, object] = field(default_factory=dict)
-    query: dict[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
     first: str = ""
 
     def open(self, page: Page, *, language: str) -> Response | None:
@@ -33,9 +34,9 @@ class Shown:
 
     def path(self, *, language: str) -> str:
         with override(language):
-            address = reverse(self.route, kwargs=self.arguments)
+            address = reverse(self.route, kwargs=dict(self.arguments))
         query = QueryDict(mutable=True)
-        query.update(self.query)
+        query.update(dict(self.query))
         return f"{address}?{query.urlencode()}" if self.query else address
 
 
@@ -56,7 +57,8 @@ PUBLIC = (
     Shown("password-forgotten", "account_reset_password"),
     Shown("outbox", "accounts:outbox"),
 )
-RENTAL = Shown("rental", "marketplace:rentals", first=ROW)
+RUNNING = "section:has(#rentals) tbody tr:last-child th[scope=row] a"
+RENTAL = Shown("rental", "marketplace:dashboard", first=RUNNING)
 CUSTOMERS = (
     Shown("dashboard", "marketplace:dashboard"),
     Shown("order-review", "marketplace:order_review", CARD, TWO_HOURS),
