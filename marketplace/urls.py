@@ -16,6 +16,7 @@ urlpatterns = [
     path(_("rentals/"), rentals.rentals, name="rentals"),
     path(_("rentals/<int:pk>/"), rentals.rental, name="rental"),
     path(_("rentals/<int:pk>/end/"), rentals.rental_stop, name="rental_stop"),
+    path(_("rentals/<int:pk>/wait/"), rentals.rental_wait, name="rental_wait"),
     path(_("seller/"), seller.seller_home, name="seller_home"),
     path(_("seller/apply/"), seller.seller_apply, name="seller_apply"),
     path(_("seller/servers/"), seller.servers, name="servers"),

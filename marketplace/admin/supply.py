@@ -80,8 +80,10 @@ class ServerAdmin(ReadOnlyAdmin[Server]):
         "tier",
         "delivery",
         "is_suspended",
+        "suspended_at",
+        "suspension",
     )
-    list_filter = ("is_suspended", "region", "tier", "delivery", "gpu_model")
+    list_filter = ("is_suspended", "suspension", "region", "tier", "delivery", "gpu_model")
     list_select_related = ("organisation", "gpu_model")
     search_fields = ("name", "organisation__name")
     ordering = ("organisation__name", "name", "id")

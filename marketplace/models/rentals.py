@@ -27,6 +27,9 @@ class Rental(models.Model):
         ADMIN = "admin", _("Ended by staff")
         PLATFORM = "platform", _("Platform's failure")
 
+    # How a rental ends whose hours its seller did not deliver.
+    UNDELIVERED = (EndReason.NOT_DELIVERED, EndReason.SELLER_FAILURE)
+
     class ProbeError(models.TextChoices):
         """What the probe reports; the same words as in its gateway."""
 
@@ -176,6 +179,11 @@ class DeliveryGap(models.Model):
         help_text=_("When the site knew: the delays before an end run from here."),
     )
     cause = models.CharField(_("cause"), max_length=10, choices=Cause.choices)
+    customer_waits = models.BooleanField(
+        _("customer waits"),
+        default=False,
+        help_text=_("The customer keeps the rental: the gap does not end it by itself."),
+    )
 
     class Meta:
         verbose_name = _("delivery gap")

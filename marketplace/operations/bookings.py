@@ -10,8 +10,6 @@ from marketplace.operations.commands import submit_command
 from marketplace.operations.slots import slot_at
 from marketplace.rental_time import next_boundary
 
-UNDELIVERED = (Rental.EndReason.NOT_DELIVERED, Rental.EndReason.SELLER_FAILURE)
-
 
 class NoFreeGpu(Exception):
     """A server has fewer free GPUs than were sold: the counts were right, the numbers are gone."""
@@ -62,7 +60,7 @@ def give_hours_back(*, rental: Rental, now: datetime) -> None:
         "to_slot": slot_at(rental.ends_at),
         "gpus": rental.fill.gpus,
     }
-    if rental.end_reason in UNDELIVERED:
+    if rental.end_reason in Rental.UNDELIVERED:
         payload["ceiling_micro"] = rental.fill.seller_price_micro
         payload["currency"] = rental.fill.seller_currency
     submit_command(

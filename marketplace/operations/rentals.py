@@ -1,6 +1,7 @@
 """Sweep rentals through their states, and end one at its customer's wish."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,14 +10,16 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from billing.models import Journal
-from billing.money import Tally, total_to
+from billing.money import Tally, hour_tally, total_to, undelivered_share
 from billing.operations.charges import HourCharge, charge_hours
+from marketplace.accounts.operations.audit import record_act
 from marketplace.early_end import NOTHING, end_early
 from marketplace.locks import claim_rental, lock_rental
 from marketplace.models import DeliveryGap, Rental
 from marketplace.operations.charging import charge_rental
 from marketplace.operations.deliveries import RentalNotFound
 from marketplace.operations.transitions import advance, end_rental
+from marketplace.queries.delivered import missing_if_ended
 from marketplace.queries.rentals import terms_of
 from marketplace.rental_time import (
     AUTOMATIC_END_AFTER,
@@ -24,7 +27,10 @@ from marketplace.rental_time import (
     EARLY_ACCESS,
     HOUR,
     READY_WITHIN,
+    Period,
+    hour_period,
     hours_begun,
+    undelivered_minutes,
 )
 
 logger = logging.getLogger(__name__)
@@ -46,12 +52,17 @@ class RentalIsOver(Exception):
     """The rental ended before this wish to end it."""
 
 
+class NotInterrupted(Exception):
+    """There is nothing to wait for: the machine answers, or the rental is over."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopConsequence:
     """What ending a rental now means. Amounts in minor units of its customer's currency.
 
     ``due_hours`` counts every hour charged in full, those already charged included;
-    ``charged_minor`` is what the end itself takes, ``freed_minor`` what becomes free.
+    ``charged_minor`` is what the end itself takes, ``freed_minor`` what becomes free, and
+    ``credited_minor`` what the settlement of hours then gives back for undelivered minutes.
     """
 
     reason: Rental.EndReason
@@ -60,10 +71,15 @@ class StopConsequence:
     fee: Tally
     charged_minor: int
     freed_minor: int
+    credited_minor: int
 
     @property
     def is_free(self) -> bool:
         return self.charged_minor == 0
+
+    @property
+    def is_sellers_fault(self) -> bool:
+        return self.reason in Rental.UNDELIVERED
 
 
 def sweep_rentals(*, now: datetime) -> int:
@@ -101,23 +117,54 @@ def stop_rental(
     return consequence
 
 
+@transaction.atomic
+def keep_waiting(*, rental_id: int, organisation_id: int, actor_id: int, now: datetime) -> None:
+    """Keep an interrupted rental: it no longer ends by itself before its time is over.
+
+    The customer may still end it. Holds for this interruption alone; safe to repeat.
+
+    Raises
+    ------
+    RentalNotFound
+        No rental of this organisation.
+    NotInterrupted
+        The machine answers, or the rental is over.
+    """
+    rental = lock_rental(rental_id=rental_id)
+    if rental is None or rental.organisation_id != organisation_id:
+        raise RentalNotFound
+    advance(rental=rental, now=now)
+    gaps = DeliveryGap.objects.filter(rental=rental, ends_at__isnull=True)
+    if not gaps.update(customer_waits=True):
+        raise NotInterrupted
+    record_act(
+        actor_id=actor_id,
+        organisation_id=organisation_id,
+        action="rental.wait",
+        object_type="rental",
+        object_id=rental.pk,
+        now=now,
+    )
+
+
 def stop_consequence(*, rental: Rental, now: datetime) -> StopConsequence:
     """Return what ending this rental at ``now`` would mean; changes nothing."""
     reason = _fault_of_seller(rental, now=now)
     if reason is not None:
-        return _consequence(rental, reason=reason, due_hours=_begun_hours(rental, now), fee=NOTHING)
-    if _may_take_back(rental, now=now):
-        return _consequence(rental, reason=REASON.STOPPED_BY_CUSTOMER, due_hours=0, fee=NOTHING)
-    ending = end_early(
-        terms=terms_of(rental),
-        hours=rental.fill.hours,
-        begun_hours=_due_hours(rental, now),
-        min_hours=rental.fill.min_hours,
-        break_fee_bps=settings.BREAK_FEE_BPS,
-    )
-    return _consequence(
-        rental, reason=REASON.STOPPED_BY_CUSTOMER, due_hours=ending.due_hours, fee=ending.fee
-    )
+        due_hours, fee = _begun_hours(rental, now), NOTHING
+    elif _may_take_back(rental, now=now):
+        reason, due_hours, fee = REASON.STOPPED_BY_CUSTOMER, 0, NOTHING
+    else:
+        reason = REASON.STOPPED_BY_CUSTOMER
+        ending = end_early(
+            terms=terms_of(rental),
+            hours=rental.fill.hours,
+            begun_hours=_due_hours(rental, now),
+            min_hours=rental.fill.min_hours,
+            break_fee_bps=settings.BREAK_FEE_BPS,
+        )
+        due_hours, fee = ending.due_hours, ending.fee
+    return _consequence(rental, reason=reason, due_hours=due_hours, fee=fee, now=now)
 
 
 def _due_ids(now: datetime) -> list[int]:
@@ -126,7 +173,10 @@ def _due_ids(now: datetime) -> list[int]:
     That order is what lets every sold GPU find a number: see `bookings.bind_gpus`.
     """
     long_gap = DeliveryGap.objects.filter(
-        rental=OuterRef("pk"), ends_at__isnull=True, noticed_at__lte=now - AUTOMATIC_END_AFTER
+        rental=OuterRef("pk"),
+        ends_at__isnull=True,
+        noticed_at__lte=now - AUTOMATIC_END_AFTER,
+        customer_waits=False,
     )
     may_move = (
         Q(state=STATE.SOLD, setup_starts_at__lte=now)
@@ -190,12 +240,13 @@ def _due_hours(rental: Rental, now: datetime) -> int:
 
 
 def _consequence(
-    rental: Rental, *, reason: Rental.EndReason, due_hours: int, fee: Tally
+    rental: Rental, *, reason: Rental.EndReason, due_hours: int, fee: Tally, now: datetime
 ) -> StopConsequence:
     terms, hours = terms_of(rental), rental.fill.hours
     due = total_to(terms=terms, hours=due_hours)
     before = total_to(terms=terms, hours=rental.hours_charged)
     full = total_to(terms=terms, hours=hours)
+    missing = missing_if_ended(rental=rental, reason=reason, ended_at=now)
     return StopConsequence(
         reason=reason,
         due_hours=due_hours,
@@ -203,7 +254,18 @@ def _consequence(
         fee=fee,
         charged_minor=due.gross_minor - before.gross_minor + fee.gross_minor,
         freed_minor=full.gross_minor - due.gross_minor - fee.gross_minor,
+        credited_minor=sum(
+            _credit_minor(rental, number=number, missing=missing)
+            for number in range(rental.hours_settled + 1, due_hours + 1)
+        ),
     )
+
+
+def _credit_minor(rental: Rental, *, number: int, missing: Sequence[Period]) -> int:
+    period = hour_period(starts_at=rental.starts_at, number=number)
+    minutes = undelivered_minutes(hour=period, missing=missing)
+    tally = hour_tally(terms=terms_of(rental), number=number)
+    return undelivered_share(hour=tally, minutes=minutes).gross_minor
 
 
 def _charge_fee(rental: Rental, *, fee: Tally, now: datetime) -> None:

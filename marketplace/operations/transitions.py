@@ -187,7 +187,7 @@ def _is_tail_unchecked(rental: Rental) -> bool:
 
 def _fail(rental: Rental, *, now: datetime) -> bool:
     gap = DeliveryGap.objects.get(rental=rental, ends_at__isnull=True)
-    is_over = now >= gap.noticed_at + AUTOMATIC_END_AFTER
+    is_over = now >= gap.noticed_at + AUTOMATIC_END_AFTER and not gap.customer_waits
     if not is_over or is_check_pending(rental=rental, now=now):
         return False
     end_rental(rental=rental, reason=REASON.SELLER_FAILURE, now=now)

@@ -1,6 +1,8 @@
 """What of a rental's paid time was not delivered, or is not known yet."""
 
 from collections.abc import Iterable
+from copy import copy
+from datetime import datetime
 
 from marketplace.models import DeliveryGap, Rental
 from marketplace.rental_time import Period, hour_period
@@ -26,6 +28,18 @@ def missing_periods(*, rental: Rental, gaps: Iterable[DeliveryGap]) -> list[Peri
     if rental.ended_at is not None and rental.end_reason not in ENDS_AT_CUSTOMERS_COST:
         missing.append(Period(rental.ended_at, rental.ends_at))
     return missing
+
+
+def missing_if_ended(
+    *, rental: Rental, reason: Rental.EndReason, ended_at: datetime
+) -> list[Period]:
+    """Return what would be missing of a rental that ended so; changes nothing."""
+    gaps = list(rental.gaps.order_by("pk"))
+    for gap in gaps:
+        gap.ends_at = gap.ends_at or ended_at
+    ended = copy(rental)
+    ended.ended_at, ended.end_reason = min(ended_at, rental.ends_at), reason
+    return missing_periods(rental=ended, gaps=gaps)
 
 
 def is_hour_known(*, rental: Rental, number: int, gaps: Iterable[DeliveryGap]) -> bool:

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from billing.money import Terms, hour_tally
 from marketplace.models import Rental, RentalHour
-from marketplace.rental_time import hour_period
+from marketplace.rental_time import AUTOMATIC_END_AFTER, CUSTOMER_MAY_END_AFTER, hour_period
 
 
 class HourState(StrEnum):
@@ -32,6 +32,29 @@ class HourRow:
     gross_minor: int
     credit_minor: int
     undelivered_minutes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """Since when nothing is known of a rental's machine, and what follows when."""
+
+    since: datetime
+    may_end_at: datetime
+    ends_itself_at: datetime
+    customer_waits: bool
+
+
+def interruption_of(rental: Rental) -> Interruption | None:
+    """Return the interruption that a rental is in, if any."""
+    gap = rental.gaps.filter(ends_at__isnull=True).first()
+    if gap is None:
+        return None
+    return Interruption(
+        since=gap.starts_at,
+        may_end_at=gap.noticed_at + CUSTOMER_MAY_END_AFTER,
+        ends_itself_at=min(gap.noticed_at + AUTOMATIC_END_AFTER, rental.ends_at),
+        customer_waits=gap.customer_waits,
+    )
 
 
 def rentals_of(*, organisation_id: int) -> QuerySet[Rental]:

@@ -1,5 +1,7 @@
 """What a seller's pages show: servers with their offer, offers, sales."""
 
+from datetime import datetime
+
 from django.db.models import Prefetch, QuerySet
 
 from marketplace.models import Offer, OfferWindow, Rental, Seller, Server
@@ -18,6 +20,23 @@ def servers_of(*, organisation_id: int) -> QuerySet[Server]:
         .select_related("gpu_model")
         .prefetch_related(_open_offers())
         .order_by("name", "id")
+    )
+
+
+def suspended_servers_of(*, organisation_id: int) -> QuerySet[Server]:
+    """Return the organisation's servers that take no new sales, the longest suspended first."""
+    suspended = Server.objects.filter(organisation_id=organisation_id, is_suspended=True)
+    return suspended.order_by("suspended_at", "id")
+
+
+def undelivered_sales_of(*, server_id: int, now: datetime) -> QuerySet[Rental]:
+    """Return the failed rentals whose price is still a ceiling for the hours that they left."""
+    return (
+        Rental.objects.filter(
+            server_id=server_id, end_reason__in=Rental.UNDELIVERED, ends_at__gt=now
+        )
+        .select_related("fill")
+        .order_by("ends_at", "id")
     )
 
 

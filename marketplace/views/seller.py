@@ -28,6 +28,8 @@ from marketplace.queries.supply import (
     sales_to_hand_over,
     seller_of,
     servers_of,
+    suspended_servers_of,
+    undelivered_sales_of,
 )
 from marketplace.views.refused import add_refusal
 
@@ -46,6 +48,7 @@ def seller_home(request: SignedInRequest) -> HttpResponse:
         return render(request, "marketplace/seller/apply.html")
     context = {
         "seller": seller,
+        "suspended_servers": suspended_servers_of(organisation_id=organisation_id),
         "to_hand_over": sales_to_hand_over(organisation_id=organisation_id)[:GLANCE],
         "servers": servers_of(organisation_id=organisation_id)[:GLANCE],
         "sales": sales_of(organisation_id=organisation_id)[:GLANCE],
@@ -106,7 +109,12 @@ def server(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show one server: what it is, its open offer, its next sales."""
     found = get_object_or_404(servers_of(organisation_id=request.organisation.pk), pk=pk)
     sales = sales_of(organisation_id=request.organisation.pk).filter(server=found)[:GLANCE]
-    context = {"server": found, "sales": sales, "may_trade": request.membership.may_trade}
+    context = {
+        "server": found,
+        "sales": sales,
+        "capped_by": undelivered_sales_of(server_id=found.pk, now=client_now()),
+        "may_trade": request.membership.may_trade,
+    }
     return render(request, "marketplace/seller/server.html", context)
 
 

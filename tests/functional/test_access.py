@@ -95,6 +95,7 @@ RULES = {
     "marketplace:rentals": page(SIGNED_IN),
     "marketplace:rental": page(BUYERS),
     "marketplace:rental_stop": button(frozenset({"buyer", "trader"})),
+    "marketplace:rental_wait": button(frozenset({"buyer", "trader"})),
     "marketplace:seller_home": page(SIGNED_IN),
     "marketplace:seller_apply": button(TRADING),
     "marketplace:servers": page(SIGNED_IN),

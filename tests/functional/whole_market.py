@@ -101,6 +101,7 @@ class WholeMarket:
             "marketplace:order_cancel": self.waiting.pk,
             "marketplace:rental": self.rental.pk,
             "marketplace:rental_stop": self.rental.pk,
+            "marketplace:rental_wait": self.rental.pk,
             "marketplace:server": self.server.pk,
             "marketplace:offer_add": self.free_server.pk,
             "marketplace:offer_withdraw": self.offer.pk,

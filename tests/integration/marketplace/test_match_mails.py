@@ -1,6 +1,7 @@
 """Mails about what the exchange did: one for each event, in the reader's own language."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -22,7 +23,7 @@ def mails_to(address: str) -> list[Mail]:
     return list(Mail.objects.filter(to_address=address).order_by("pk"))
 
 
-def expired_bid(**owner: str) -> Bid:
+def expired_bid(**owner: Any) -> Bid:
     open_market()
     bid = place(make_customer(**owner), latest_start=T0 + 2 * HOUR)
     match()

@@ -10,7 +10,13 @@ from marketplace.accounts.models import AuditEntry, Mail
 from marketplace.models import Command, DeliveryGap, GpuBooking, Rental
 from marketplace.operations import transitions
 from marketplace.operations.charging import charge_due_hours
-from marketplace.operations.rentals import stop_consequence, sweep_rentals
+from marketplace.operations.deliveries import RentalNotFound
+from marketplace.operations.rentals import (
+    NotInterrupted,
+    keep_waiting,
+    stop_consequence,
+    sweep_rentals,
+)
 from marketplace.operations.settlement import settle_due_hours
 from tests.builders import FINGERPRINT, make_server, sell
 from tests.exchange import hold_of, make_customer, wallet_of
@@ -27,6 +33,16 @@ from tests.rental_steps import (
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_deferred_rules")]
+
+
+def wait(rental, now, **changes):
+    facts = {
+        "rental_id": rental.pk,
+        "organisation_id": rental.organisation_id,
+        "actor_id": rental.fill.bid.placed_by_id,
+        "now": now,
+    }
+    keep_waiting(**(facts | changes))
 
 
 class TestSetup:
@@ -326,6 +342,52 @@ class TestInterruption:
         assert (consequence.reason, consequence.due_hours) == ("seller_failure", 1)
         assert (consequence.charged_minor, consequence.freed_minor) == (0, 180)
         assert rental.end_reason == "seller_failure"
+
+    def test_that_the_customer_ends_gives_back_what_was_told_before(self):
+        rental = self.interrupted(hours=4)
+        settle_due_hours(now=at(37))
+
+        told = stop(rental, at(37)).credited_minor
+        settle_due_hours(now=at(37.5))
+
+        # Forty minutes of the first hour, at 0.60 with tax.
+        hour = rental.rental_hours.get()
+        assert told == hour.credit_net_minor + hour.credit_vat_minor == 40
+
+    def test_that_the_customer_waits_out_does_not_end_the_rental_by_itself(self):
+        rental = self.interrupted(hours=4)
+        wait(rental, at(30))
+        for minute in (81.9, 181.9):
+            probe(rental, BAD, at(minute))
+
+        sweep(rental, at(182.5))
+        waited = rental.state
+        consequence = stop(rental, at(183))
+
+        assert waited == Rental.State.INTERRUPTED
+        assert consequence.reason == "seller_failure"
+        assert AuditEntry.objects.filter(action="rental.wait").count() == 1
+
+    def test_is_waited_out_once_for_each_interruption(self):
+        rental = self.interrupted(hours=4)
+        wait(rental, at(30))
+        for minute, result in ((40, GOOD), (41, BAD), (42, BAD), (101.9, BAD)):
+            probe(rental, result, at(minute))
+
+        sweep(rental, at(102.5))
+
+        assert rental.end_reason == "seller_failure"
+
+    def test_that_is_over_or_a_strangers_leaves_nothing_to_wait_for(self):
+        rental = self.interrupted(hours=4)
+        probe(rental, GOOD, at(23))
+
+        with pytest.raises(NotInterrupted):
+            wait(rental, at(24))
+        with pytest.raises(RentalNotFound):
+            wait(rental, at(24), organisation_id=make_customer().pk)
+
+        assert not DeliveryGap.objects.filter(customer_waits=True).exists()
 
     def test_until_the_end_completes_the_rental_with_its_gap_closed(self):
         rental = self.interrupted(hours=1)
