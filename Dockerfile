@@ -38,4 +38,5 @@ ENV PATH=/opt/venv/bin:$PATH \
     DJANGO_SETTINGS_MODULE=config.settings.prod
 USER market
 EXPOSE 8000
-CMD ["sh", "-c", "mkdir -p \"$PROMETHEUS_MULTIPROC_DIR\" && exec gunicorn config.wsgi --bind=0.0.0.0:8000 --worker-class=gthread --workers=2 --threads=4 --worker-tmp-dir=/tmp --no-control-socket"]
+# Only errors: gunicorn's warnings quote the addresses of visitors.
+CMD ["sh", "-c", "mkdir -p \"$PROMETHEUS_MULTIPROC_DIR\" && exec gunicorn config.wsgi --bind=0.0.0.0:8000 --worker-class=gthread --workers=2 --threads=4 --worker-tmp-dir=/tmp --no-control-socket --log-level=error"]

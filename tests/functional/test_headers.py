@@ -9,7 +9,7 @@ from tests.functional.whole_market import SLUG, WholeMarket, address_of, make_wh
 
 pytestmark = pytest.mark.django_db
 
-PUBLIC = (
+PUBLIC: tuple[tuple[str, list[str]], ...] = (
     ("catalog:home", []),
     ("catalog:gpu_list", []),
     ("catalog:gpu", [SLUG]),
