@@ -91,7 +91,9 @@ def test_templates_carry_no_inline_style_and_no_inline_script():
 
 
 def test_every_setting_read_from_the_environment_is_documented():
-    documented = set(re.findall(r"^#?\s?([A-Z][A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.M))
+    documented = set(
+        re.findall(r"^#?\s?([A-Z][A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    )
     read = {
         name
         for path in source_files("config/settings")
