@@ -6,9 +6,11 @@ from typing import Any
 from allauth.account import forms as allauth_forms
 from allauth.mfa.webauthn import forms as webauthn_forms
 from django import forms
+from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 
 from marketplace.accounts.models import Invitation, Membership, Organisation, SshKey, User
+from marketplace.accounts.models.users import EMAIL_LENGTH
 from marketplace.accounts.operations.keys import (
     KEY_LENGTH_MAX,
     NotAPublicKey,
@@ -27,7 +29,7 @@ class SignupForm(allauth_forms.SignupForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].label = _("E-mail address")
+        _take_an_address(self)
         self.fields["password1"].help_text = PASSWORD_HELP
         drop_placeholders(self)
 
@@ -46,7 +48,7 @@ class ForgottenPasswordForm(allauth_forms.ResetPasswordForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].label = _("E-mail address")
+        _take_an_address(self)
         drop_placeholders(self)
 
 
@@ -55,7 +57,7 @@ class NewAddressForm(allauth_forms.AddEmailForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].label = _("E-mail address")
+        _take_an_address(self)
         drop_placeholders(self)
 
 
@@ -87,6 +89,13 @@ class AddPasskeyForm(webauthn_forms.AddWebAuthnForm):
         self.fields["passwordless"].help_text = _(
             "The key must then ask for a fingerprint, a face or a PIN."
         )
+
+
+def _take_an_address(form: forms.Form) -> None:
+    """Name the field of the address, and refuse one that allauth would cut to fit its column."""
+    field = form.fields["email"]
+    field.label = _("E-mail address")
+    field.validators.append(MaxLengthValidator(EMAIL_LENGTH))
 
 
 def drop_placeholders(form: forms.Form) -> None:

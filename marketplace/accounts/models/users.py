@@ -7,6 +7,9 @@ from django.db import models
 from django.db.models.functions import Lower, Now
 from django.utils.translation import gettext_lazy as _
 
+NAME_LENGTH = 120
+EMAIL_LENGTH = 254
+
 
 class Language(models.TextChoices):
     ENGLISH = "en", _("English")
@@ -32,8 +35,8 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person. The e-mail address is the login; money and orders belong to organisations."""
 
-    email = models.EmailField(_("e-mail address"), max_length=254)
-    name = models.CharField(_("name"), max_length=120, blank=True)
+    email = models.EmailField(_("e-mail address"), max_length=EMAIL_LENGTH)
+    name = models.CharField(_("name"), max_length=NAME_LENGTH, blank=True)
     language = models.CharField(
         _("language"), max_length=2, choices=Language.choices, default=Language.ENGLISH
     )
@@ -64,4 +67,5 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def display_name(self) -> str:
-        return self.name or self.email.partition("@")[0]
+        """How pages call the person; short enough for the name of their organisation."""
+        return (self.name or self.email.partition("@")[0])[:NAME_LENGTH]
