@@ -22,6 +22,7 @@ from marketplace.accounts.operations.mails import send_due_mails
 from marketplace.gateways.ssh_probe import ProbeResult, ProbeTarget, look_at
 from marketplace.models import Bid, Rental
 from marketplace.operations.charging import charge_due_hours
+from marketplace.operations.match_mails import tell_of_matches
 from marketplace.operations.matching import match_shard
 from marketplace.operations.probes import probe_due
 from marketplace.operations.rentals import RentalIsOver, stop_rental, sweep_rentals
@@ -136,6 +137,7 @@ class History:
     def _match(self, *, now: datetime) -> None:
         while match_shard(now=now).has_more:
             pass
+        tell_of_matches(now=now)
         new = Rental.objects.filter(pk__gt=self._last_rental_id).select_related("fill")
         for rental in new.order_by("pk"):
             self._last_rental_id = rental.pk
@@ -187,6 +189,7 @@ def catch_up(*, now: datetime) -> None:
     settle_due_hours(now=now)
     while match_shard(now=now).has_more:
         pass
+    tell_of_matches(now=now)
     _send_mails(now=now)
 
 

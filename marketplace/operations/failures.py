@@ -1,7 +1,7 @@
 """What a seller's failure means for its server: no sale until staff have looked at it.
 
 The freed hours would otherwise be sold at once, to a customer who finds the same dead machine.
-Why the cause of an interruption makes no difference here: `docs/decisions/0012`.
+Why the cause of an interruption makes no difference here: `docs/decisions/0013`.
 """
 
 from datetime import datetime
