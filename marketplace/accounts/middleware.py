@@ -1,6 +1,5 @@
 """What each request knows about its viewer, and what they get who ask too often."""
 
-import zoneinfo
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
@@ -33,7 +32,7 @@ class ViewerMiddleware:
         request.organisation = organisation  # type: ignore[attr-defined]
         if not isinstance(user, User):
             return self.get_response(request)
-        with timezone.override(_zone_of(user)):
+        with timezone.override(user.zone):
             return self.get_response(request)
 
 
@@ -62,10 +61,3 @@ class TooOftenMiddleware:
 
 def _organisation(membership: Membership | None) -> Organisation | None:
     return membership.organisation if membership else None
-
-
-def _zone_of(user: User) -> zoneinfo.ZoneInfo:
-    try:
-        return zoneinfo.ZoneInfo(user.time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        return zoneinfo.ZoneInfo("UTC")

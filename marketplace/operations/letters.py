@@ -7,7 +7,6 @@ writes them.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
@@ -51,7 +50,7 @@ def traders_of(*, organisation_ids: Collection[int]) -> dict[int, list[User]]:
 
 def _compose(letter: Letter) -> EmailMultiAlternatives:
     reader = letter.reader
-    with translation.override(reader.language), timezone.override(ZoneInfo(reader.time_zone)):
+    with translation.override(reader.language), timezone.override(reader.zone):
         page_url = settings.PUBLIC_URL + reverse(letter.page, args=[letter.page_id])
         return compose_mail(
             to=reader.email,

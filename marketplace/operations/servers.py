@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import GpuModel
 from marketplace.accounts.operations.audit import record_act
-from marketplace.locks import lock_server
+from marketplace.locks import lock_organisation, lock_server
 from marketplace.models import Command, Seller, Server
 from marketplace.operations.commands import submit_command
 from marketplace.operations.refusals import Refusal
@@ -55,6 +55,7 @@ def add_server(
     ServerRefused
         Names the field and the way out; nothing is added.
     """
+    lock_organisation(organisation_id=organisation_id)
     gpu_model = _check_description(description, organisation_id=organisation_id)
     facts = asdict(description) | {"name": description.name.strip()}
     del facts["gpu_model_slug"]

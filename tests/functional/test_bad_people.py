@@ -115,6 +115,8 @@ class TestProfile:
 
         assert page.status_code == 200
         assert "UTC" in page.content.decode()
+        assert market.people["buyer"].zone.key == "Europe/Paris"
+        assert User.objects.get(pk=market.people["buyer"].pk).zone.key == "UTC"
 
     def test_markup_in_a_name_is_text(self, market, buyer):
         form = {"name": "<b>Zebra</b>", "language": "en", "time_zone": "UTC"}

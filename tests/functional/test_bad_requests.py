@@ -220,6 +220,16 @@ class TestAddresses:
             assert answer.status_code == 400
             assert "<script>" not in answer.content.decode()
 
+    @pytest.mark.parametrize("host", ["evil.example", "[", "market.example@evil.example", "a b"])
+    def test_a_host_that_is_not_ours_gets_no_page(self, client, settings, host):
+        settings.ALLOWED_HOSTS = ["market.example"]
+
+        answer = client.get("/en/", headers={"host": host})
+
+        assert answer.status_code == 400
+        assert "This request cannot be read" in answer.content.decode()
+        assert host not in answer.content.decode()
+
     def test_dots_in_the_path_lead_nowhere(self, client):
         for path in ("/static/../manage.py", "/static/%2e%2e/manage.py", "/en/../../etc/passwd"):
             assert client.get(path).status_code == 404

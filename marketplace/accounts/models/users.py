@@ -1,6 +1,7 @@
 """Who signs in."""
 
 from typing import ClassVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
@@ -69,3 +70,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def display_name(self) -> str:
         """How pages call the person; short enough for the name of their organisation."""
         return (self.name or self.email.partition("@")[0])[:NAME_LENGTH]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone of the person's pages and mails; UTC when its name is known no longer."""
+        try:
+            return ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError):
+            return ZoneInfo("UTC")
