@@ -7,7 +7,9 @@ text in the code. `build_messages` joins the parts into one catalogue and compil
 import ast
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
@@ -66,11 +68,20 @@ def build() -> int:
     catalogue = read_parts()
     folder = LOCALE / "fr" / "LC_MESSAGES"
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "django.po").open("wb") as file:
-        write_po(file, catalogue, omit_header=False, sort_output=True)
-    with (folder / "django.mo").open("wb") as file:
-        write_mo(file, catalogue)
+    text, compiled = BytesIO(), BytesIO()
+    write_po(text, catalogue, omit_header=False, sort_output=True)
+    write_mo(compiled, catalogue)
+    _replace(folder / "django.po", text.getvalue())
+    _replace(folder / "django.mo", compiled.getvalue())
     return len(catalogue)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Write a file at one stroke: a process that starts meanwhile reads the old one or the new."""
+    with NamedTemporaryFile(dir=file.parent, delete=False) as draft:
+        draft.write(content)
+    Path(draft.name).chmod(0o644)
+    Path(draft.name).replace(file)
 
 
 def find_untranslated() -> list[tuple[str, str]]:
