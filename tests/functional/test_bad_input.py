@@ -171,6 +171,19 @@ class TestAmounts:
         assert Offer.objects.latest("pk").ask_price_micro == 2_800_000
         assert Bid.objects.count() == 2
 
+    @pytest.mark.parametrize("key", ["", " ", "k" * 65])
+    def test_without_a_fitting_key_no_top_up_is_begun(self, market, buyer, key):
+        before = counted()
+
+        answer = buyer.post(
+            address_of("billing:top_up", "EUR"), {"amount": "20", "key": key, "next": ""}
+        )
+
+        assert (answer.status_code, list(errors_of(answer))) == (422, ["key"])
+        # The page that comes back carries a key that fits.
+        assert len(answer.context["form"]["key"].value()) == 32
+        assert counted() == before
+
     def test_an_amount_in_the_address_is_a_suggestion_only(self, buyer):
         page = address_of("billing:top_up", "EUR")
 
