@@ -124,11 +124,11 @@ build-here:
 	@$(HERE) $(BIN)/python manage.py build_css
 
 pytest-here:
-	@$(HERE) $(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not long" $(PYTEST_OPTIONS)
+	@$(HERE) $(BIN)/pytest -n $(JOBS) --dist load -m "not long" $(PYTEST_OPTIONS)
 
 # The first failure ends a long run, so that a run cut short by a time limit is known to be good.
 pytest-long-here:
-	@$(HERE) HYPOTHESIS_PROFILE=long $(BIN)/pytest -n $(JOBS) --dist loadgroup -m long --exitfirst $(PYTEST_OPTIONS)
+	@$(HERE) HYPOTHESIS_PROFILE=long $(BIN)/pytest -n $(JOBS) --dist load -m long --exitfirst $(PYTEST_OPTIONS)
 
 pytest-browser-here:
 	@$(HERE) $(BIN)/pytest -n 0 -m browser $(PYTEST_OPTIONS)

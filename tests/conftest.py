@@ -10,6 +10,8 @@ from django.db import connection, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.utils.translation import override
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 pytest_plugins = ["tests.stripe_double_fixture"]
 
@@ -28,7 +30,27 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 # Playwright's synchronous API keeps an event loop in the thread that also asks the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
+# Tests of these folders share one site, or one machine's ports: one process runs all of a folder.
+ONE_PROCESS_FOLDERS = ("tests/browser/", "tests/stack/")
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+class FolderScheduling(LoadScopeScheduling):
+    """Hand tests out one by one, those of a shared folder together.
+
+    The groups of pytest-xdist 3.8 are lost on pytest 9.2, which no longer reads a test's name
+    where xdist writes the group.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        folders = (folder for folder in ONE_PROCESS_FOLDERS if nodeid.startswith(folder))
+        return next(folders, nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    return FolderScheduling(config, log)
 
 
 def _flush_append_only(self: BaseDatabaseOperations, sql_list: list[str]) -> None:

@@ -1,7 +1,6 @@
 """Fixtures of browser tests: the running site, watched visitors, the admin who moves the clock."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.site import Site, last_lines, running_site
 from tests.browser.visits import Clock, Faults, sign_in, sign_in_as_admin, watch
 
-HERE = Path(__file__).parent
 # Pages poll every two seconds, sweeps run every five: a step may need several of both.
 PATIENCE_MS = 45_000
 # A control that is on the page takes no time; a page under load takes some.
@@ -19,14 +17,6 @@ ACTION_MS = 15_000
 expect.set_options(timeout=PATIENCE_MS)
 
 OpenPage = Callable[..., Page]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark our tests, and keep them on one process: they share one site."""
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,14 @@ import gzip
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Page, Response
 
 from tests.browser.conftest import OpenPage
 from tests.browser.pages import CUSTOMER_EMAIL, CUSTOMERS, PUBLIC, Shown
 from tests.browser.site import Site
+
+pytestmark = pytest.mark.browser
 
 KB = 1_000
 CSS_BYTES = 15 * KB

@@ -21,6 +21,8 @@ from tests.browser.pages import (
 )
 from tests.browser.visits import Clock, act_for
 
+pytestmark = pytest.mark.browser
+
 WIDTHS = (1280, 390)
 NARROWEST = 320
 HEIGHT = 900

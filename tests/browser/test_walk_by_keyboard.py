@@ -1,9 +1,12 @@
 """From the catalogue to a cancelled order with the keyboard alone."""
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.people import KEYBOARD_USER, PASSWORD
+
+pytestmark = pytest.mark.browser
 
 # The longest page has some ninety links; past this the keyboard is caught or the control missing.
 MAX_TABS = 150

@@ -2,12 +2,15 @@
 
 from datetime import timedelta
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.people import SELLER, WAITING_CUSTOMER
 from tests.browser.site import Site
 from tests.browser.visits import SLOT, Clock, act_for
+
+pytestmark = pytest.mark.browser
 
 FIELD_TIME = "%Y-%m-%dT%H:%M"
 

@@ -18,6 +18,8 @@ from tests.browser.visits import (
     shown_time,
 )
 
+pytestmark = pytest.mark.browser
+
 # New each time, so that the walk can be repeated on a site that stays up.
 EMAIL = f"ada-{token_hex(4)}@example.com"
 PASSWORD = "four unrelated quiet words"

@@ -2,11 +2,14 @@
 
 from time import monotonic, sleep
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.people import SCRIPTLESS_USER
 from tests.browser.visits import PATIENCE_MS
+
+pytestmark = pytest.mark.browser
 
 RELOAD_SECONDS = 1
 
