@@ -1,6 +1,7 @@
 """A visitor finds a card, signs up, pays, buys two hours, works over SSH, and reads the statement."""
 
 import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from secrets import token_hex
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.site import Site
 from tests.browser.visits import (
     SLOT,
     Clock,
@@ -38,7 +40,7 @@ def ssh_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_visitor_buys_two_hours_uses_them_and_is_charged_to_the_cent(
-    open_page: OpenPage, clock: Clock, ssh_key: Path
+    open_page: OpenPage, clock: Clock, ssh_key: Path, site: Site
 ) -> None:
     page = open_page()
     choose_the_card(page)
@@ -52,6 +54,7 @@ def test_a_visitor_buys_two_hours_uses_them_and_is_charged_to_the_cent(
     connect(page, ssh_key)
     use_both_hours(page, clock)
     read_the_statement(page)
+    recompute_the_money(site)
 
 
 def choose_the_card(page: Page) -> None:
@@ -165,6 +168,7 @@ def use_both_hours(page: Page, clock: Clock) -> None:
 def read_the_statement(page: Page) -> None:
     page.get_by_role("main").get_by_role("link", name="Statement").click()
     lines = page.locator(".a-statement tbody tr:not(.a-day)")
+    expect(lines.first).to_be_visible()
     moved = [amounts_in(text) for text in lines.locator(".a-mv").all_inner_texts()]
     movements = [amounts[0] for amounts in moved if amounts]
     assert sorted(movements) == sorted([TOP_UP, *(-hour for hour in HOURS_GROSS)])
@@ -184,3 +188,15 @@ def balances_follow_movements(page: Page) -> bool:
         if balance_after != [balance]:
             return False
     return balance == TOP_UP - TOTAL_GROSS
+
+
+def recompute_the_money(site: Site) -> None:
+    """The operator's command finds that every balance, hold and fill agrees."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check_money"],
+        env=site.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
