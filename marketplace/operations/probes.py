@@ -108,11 +108,13 @@ def _record_seen(rental: Rental, *, now: datetime) -> None:
 
 
 def _record_miss(rental: Rental, *, now: datetime) -> None:
-    if now >= rental.ends_at:
-        # The seller may have taken the machine back: nothing more can be learnt of it.
-        rental.next_probe_at = None
-        return
     rental.probe_misses += 1
+    if now >= rental.ends_at:
+        # Asked again at once; then the seller may have taken the machine back, and nothing more
+        # can be learnt of it.
+        is_last = rental.probe_misses >= MISSES_TO_STOP
+        rental.next_probe_at = None if is_last else now
+        return
     if rental.probe_misses >= MISSES_TO_STOP and rental.state != STATE.INTERRUPTED:
         open_gap(rental=rental, now=now)
         rental.state = STATE.INTERRUPTED

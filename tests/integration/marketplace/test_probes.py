@@ -120,6 +120,30 @@ class TestMisses:
         assert not DeliveryGap.objects.exists()
         assert rental.last_verified_at == at(50)
 
+    def test_one_miss_after_the_end_is_asked_again(self):
+        rental = running()
+        probe(rental, GOOD, at(40))
+
+        probe(rental, BAD, at(121))
+        sweep_rentals(now=at(121))
+        rental.refresh_from_db()
+        after_one = (rental.state, rental.next_probe_at)
+        probe(rental, GOOD, at(121.2))
+
+        assert after_one == ("running", at(121))
+        assert (rental.state, rental.end_reason) == ("ended", "completed")
+        assert not DeliveryGap.objects.exists()
+
+    def test_two_misses_after_the_end_leave_the_rest_unverified(self):
+        rental = running()
+        probe(rental, GOOD, at(40))
+
+        probe(rental, BAD, at(121))
+        probe(rental, BAD, at(121.2))
+
+        gap = DeliveryGap.objects.get()
+        assert (rental.state, gap.starts_at, gap.ends_at) == ("ended", at(40), at(120))
+
 
 class TestAnswers:
     def test_plan_the_next_check_a_minute_later(self):

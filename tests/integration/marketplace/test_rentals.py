@@ -287,7 +287,8 @@ class TestEnd:
         probe(rental, GOOD, at(20))
         sweep(rental, at(90))
 
-        probe(rental, BAD, at(90.1))
+        for minute in (90.1, 90.2):
+            probe(rental, BAD, at(minute))
         settle_due_hours(now=at(91))
 
         assert (rental.end_reason, rental.ended_at) == ("completed", at(60))
