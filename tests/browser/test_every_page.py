@@ -43,6 +43,10 @@ RUN_AXE = """async (rules) => {
     `${rule.id} (${rule.impact}): ${rule.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
 }"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Boxes whose content is wider than themselves run into their neighbours.
+SPILLED = """[...document.querySelectorAll(".card, .field, .kpis > div, dl.spec > div, .a-wallet")]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1)
+  .map((box) => box.innerText.slice(0, 60))"""
 IDS = "[...document.querySelectorAll('[id]')].map((element) => element.id)"
 
 
@@ -96,6 +100,8 @@ def find_faults(page: Page, shown: Shown, language: str) -> Iterator[str]:
         _widen(page, width)
         if (beyond := page.evaluate(OVERFLOW)) > 0:
             yield f"{width} wide: scrolls {beyond} px sideways"
+        for text in page.evaluate(SPILLED):
+            yield f"{width} wide: spills over its box: {text}"
 
 
 def _widen(page: Page, width: int) -> None:
