@@ -1,5 +1,7 @@
 """Settings of the tests: the owner's connection, since tests create and flush databases."""
 
+import os
+
 from config.env import database_from_url, env_str
 from config.settings.base import *
 
@@ -9,6 +11,11 @@ DATABASES = {
         "TEST": {"NAME": env_str("TEST_DATABASE_NAME", default="test_market")},
         "CONN_MAX_AGE": 0,
     },
+}
+# Test processes share one broker: what one of them remembers is not the other's state.
+CACHES = {
+    "default": CACHES["default"]
+    | {"KEY_PREFIX": f"test-{os.environ.get('PYTEST_XDIST_WORKER', '')}"},
 }
 IS_DEMO = True
 PROBE_ALLOW_PRIVATE = True
