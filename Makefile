@@ -131,7 +131,7 @@ pytest-long-here:
 	@$(HERE) HYPOTHESIS_PROFILE=long $(BIN)/pytest -n $(JOBS) --dist load -m long --exitfirst $(PYTEST_OPTIONS)
 
 pytest-browser-here:
-	@$(HERE) $(BIN)/pytest -n 0 -m browser $(PYTEST_OPTIONS)
+	@$(HERE) $(BIN)/pytest -n 0 tests/browser $(PYTEST_OPTIONS)
 
 screens-here:
 	@$(HERE) $(BIN)/pytest -n 0 tests/browser/screens.py $(PYTEST_OPTIONS)
