@@ -15,6 +15,7 @@ from marketplace.gateways.ssh_probe import (
     is_public,
     probe_hosts,
 )
+from tests.loops import run_apart
 
 HOST = "127.0.0.1"
 ED25519 = asyncssh.generate_private_key("ssh-ed25519")
@@ -72,7 +73,7 @@ async def with_server(
 def test_a_machine_with_the_expected_host_key_is_ready():
     expected = ED25519.get_fingerprint()
 
-    result = asyncio.run(with_ssh_server([ED25519], lambda port: look(port, expected)))
+    result = run_apart(with_ssh_server([ED25519], lambda port: look(port, expected)))
 
     assert result == ProbeResult(is_ready=True, fingerprint=expected)
 
@@ -80,7 +81,7 @@ def test_a_machine_with_the_expected_host_key_is_ready():
 def test_nobody_signs_in():
     NoVisitors.sign_ins = 0
 
-    asyncio.run(with_ssh_server([ED25519], lambda port: look(port, ED25519.get_fingerprint())))
+    run_apart(with_ssh_server([ED25519], lambda port: look(port, ED25519.get_fingerprint())))
 
     assert NoVisitors.sign_ins == 0
 
@@ -88,13 +89,13 @@ def test_nobody_signs_in():
 def test_each_kind_of_key_is_asked_for():
     expected = ECDSA.get_fingerprint()
 
-    result = asyncio.run(with_ssh_server([ED25519, ECDSA], lambda port: look(port, expected)))
+    result = run_apart(with_ssh_server([ED25519, ECDSA], lambda port: look(port, expected)))
 
     assert result == ProbeResult(is_ready=True, fingerprint=expected)
 
 
 def test_another_host_key_is_told_with_the_key_that_was_shown():
-    result = asyncio.run(with_ssh_server([ED25519], lambda port: look(port, OTHER)))
+    result = run_apart(with_ssh_server([ED25519], lambda port: look(port, OTHER)))
 
     assert result == ProbeResult(
         is_ready=False, error=ProbeError.OTHER_HOST_KEY, fingerprint=ED25519.get_fingerprint()
@@ -109,13 +110,13 @@ def test_a_closed_port_is_told():
         await server.wait_closed()
         return await look(port, OTHER)
 
-    assert asyncio.run(closed_port()).error == ProbeError.CONNECTION_REFUSED
+    assert run_apart(closed_port()).error == ProbeError.CONNECTION_REFUSED
 
 
 def test_a_server_of_something_else_is_told():
     reply = b"HTTP/1.1 400 Bad Request\r\n" + b"x" * 9000 + b"\r\n"
 
-    result = asyncio.run(with_server(reply, lambda port: look(port, OTHER)))
+    result = run_apart(with_server(reply, lambda port: look(port, OTHER)))
 
     assert result == ProbeResult(is_ready=False, error=ProbeError.NOT_SSH)
 
@@ -123,7 +124,7 @@ def test_a_server_of_something_else_is_told():
 def test_a_silent_server_costs_no_more_than_the_time_limit(monkeypatch):
     monkeypatch.setattr(ssh_probe, "PROBE_TIMEOUT_SECONDS", 0.2)
 
-    result = asyncio.run(with_server(None, lambda port: look(port, OTHER)))
+    result = run_apart(with_server(None, lambda port: look(port, OTHER)))
 
     assert result == ProbeResult(is_ready=False, error=ProbeError.NO_ANSWER)
 
@@ -134,7 +135,7 @@ def test_a_name_that_does_not_exist_is_told(monkeypatch):
 
     monkeypatch.setattr(ssh_probe.socket, "getaddrinfo", fail)
 
-    assert asyncio.run(look(22, OTHER, host="nowhere.invalid")).error == ProbeError.UNKNOWN_HOST
+    assert run_apart(look(22, OTHER, host="nowhere.invalid")).error == ProbeError.UNKNOWN_HOST
 
 
 class TestPrivateAddresses:
@@ -145,14 +146,14 @@ class TestPrivateAddresses:
     def test_this_machine_is_refused_without_a_connection(self):
         expected = ED25519.get_fingerprint()
 
-        result = asyncio.run(with_ssh_server([ED25519], lambda port: look(port, expected)))
+        result = run_apart(with_ssh_server([ED25519], lambda port: look(port, expected)))
 
         assert result == ProbeResult(is_ready=False, error=ProbeError.ADDRESS_REFUSED)
 
     def test_a_name_with_one_private_address_among_public_ones_is_refused(self, monkeypatch):
         monkeypatch.setattr(ssh_probe, "_look_up", lambda host, port: ["8.8.8.8", "10.0.0.1"])
 
-        result = asyncio.run(look(22, OTHER, host="two-faced.example"))
+        result = run_apart(look(22, OTHER, host="two-faced.example"))
 
         assert result == ProbeResult(is_ready=False, error=ProbeError.ADDRESS_REFUSED)
 

@@ -1,6 +1,5 @@
 """The demo's SSH server, reached by a real client."""
 
-import asyncio
 from pathlib import Path
 
 import asyncssh
@@ -8,6 +7,7 @@ import pytest
 
 from config.stack.ssh_keys import ensure_host_key
 from config.stack.ssh_server import Guest, answer, serve
+from tests.loops import run_apart
 
 CARD = Guest(card="RTX 4090", gpus=2, memory_gb=24)
 
@@ -73,7 +73,7 @@ class TestDoor:
             assert seen == [fingerprint]
             return str(one.stdout), str(talk.stdout), refused
 
-        one, talk, refused = asyncio.run(visit())
+        one, talk, refused = run_apart(visit())
 
         assert one.count("RTX 4090") == 2
         assert talk.startswith("Demo machine with 2 RTX 4090 cards.")
