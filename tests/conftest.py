@@ -71,12 +71,6 @@ def _flush_append_only(self: BaseDatabaseOperations, sql_list: list[str]) -> Non
         ensure_reference_rows()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the browser last: its event loop stays in the thread, where no other can run after it."""
-    items.sort(key=lambda item: "browser" in item.path.parts)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _flushable_append_only_tables() -> Iterator[None]:
     from django.db.backends.postgresql.operations import DatabaseOperations

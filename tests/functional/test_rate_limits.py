@@ -212,8 +212,11 @@ class TestPages:
     def test_withdrawing_counts_as_cancelling(self, market):
         use_up(Limit.CANCEL, who=market.sellers.pk)
         url = address_of("marketplace:offer_withdraw", market.offer.pk)
+        before = counted()
 
         self.refused(market.browser_of("seller").post(url))
+
+        assert counted() == before
 
     def test_invitations(self, market):
         use_up(Limit.INVITATION, who=market.buyers.pk)

@@ -12,6 +12,7 @@ from billing.models import Account, Posting
 from billing.money import Tally
 from billing.operations.charges import HourCharge, charge_hours
 from billing.operations.holds import place_hold, release_holds
+from marketplace.accounts.models import AuditEntry
 from marketplace.accounts.operations.audit import record_act
 from tests.factories import T0, OrganisationFactory, fund_wallet
 
@@ -112,6 +113,8 @@ def test_writes_the_audit_log(role):
             object_id=1,
             now=T0,
         )
+
+    assert AuditEntry.objects.filter(action="test", object_id="1").count() == 1
 
 
 def test_is_not_granted_to_who_owns_the_tables():
