@@ -7,7 +7,7 @@ Continuous, price-time, price of the order that was there first, all or nothing,
 Ordering
     Events come in strictly rising ``sequence``. The book's time is the last clock event; it never
     goes back. Offers of one GPU model and currency rank by (ask, sequence); waiting bids by
-    (highest limit, sequence).
+    (highest limit, sequence). Limits in two currencies are never compared.
 A bid arrives
     It takes the first offer in rank that can serve all of it: all GPUs on one server, all hours in
     a row inside one window with the set-up slots before them, its filters, its start range, an ask
@@ -16,7 +16,7 @@ A bid arrives
 Supply arrives (an offer, a release, a changed server)
     Waiting bids are tried in rank against that server's offer alone; each that fits is served. A
     bid that does not fit never blocks those behind it. On reopening, the waiting bids are tried in
-    rank against all offers.
+    rank against all offers, one currency after the other in the order of their codes.
 Price
     That of the order with the lower sequence number. Hours that a failed rental left are sold only
     by asks at or below its price, and never above it: it takes the place of a higher limit.

@@ -168,7 +168,11 @@ class World:
         return min(fits)[3:1:-1] if fits else None
 
     def waiting_in_rank(self) -> list[Bid]:
-        return sorted(self.waiting.values(), key=lambda bid: (-bid.limit_micro, bid.sequence))
+        """Waiting bids, market by market: limits in two currencies are never compared."""
+        return sorted(
+            self.waiting.values(),
+            key=lambda bid: (bid.gpu_model, bid.currency, -bid.limit_micro, bid.sequence),
+        )
 
     def servable(self) -> Iterator[tuple[Bid, Offer, int]]:
         """Waiting bids in rank that some open offer could serve now, with their best offer."""

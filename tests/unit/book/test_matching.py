@@ -280,6 +280,19 @@ def test_a_general_halt_and_a_halt_of_a_model_are_lifted_apart():
     assert filled.fill.bid_id == waiting.bid_id
 
 
+def test_reopening_serves_one_currency_after_the_other_whatever_their_limits():
+    market = Market()
+    market.offer(1, currency="EUR")
+    market.offer(2, currency="USD")
+    market.tell(Halt)
+    dollars = market.bid(currency="USD", limit_micro=2 * 10**6)
+    euros = market.bid(currency="EUR", limit_micro=10**6)
+
+    fills = market.tell(Reopen)
+
+    assert [filled.fill.bid_id for filled in fills] == [euros.bid_id, dollars.bid_id]
+
+
 def test_a_halted_market_serves_nothing_to_a_new_offer_and_quotes_nothing():
     market = Market()
     market.bid()
