@@ -1,4 +1,13 @@
 from catalog.models.gpus import GpuModel
+from catalog.models.market import MarketFigures, PublishedOffer, Region, Tier, TradedHour
 from catalog.models.quotes import Quote
 
-__all__ = ["GpuModel", "Quote"]
+__all__ = [
+    "GpuModel",
+    "MarketFigures",
+    "PublishedOffer",
+    "Quote",
+    "Region",
+    "Tier",
+    "TradedHour",
+]

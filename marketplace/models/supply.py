@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from billing.models import CURRENCIES
 from billing.money import PRICE_MAX_MICRO, PRICE_MIN_MICRO
+from catalog.models import market
 
 SLOTS_PER_DAY = 96
 
@@ -51,17 +52,8 @@ class Seller(models.Model):
 class Server(models.Model):
     """A seller's machine with identical GPUs of one model."""
 
-    class Region(models.TextChoices):
-        EU_WEST = "eu-west", _("Western Europe")
-        EU_NORTH = "eu-north", _("Northern Europe")
-        EU_CENTRAL = "eu-central", _("Central Europe")
-        UK = "uk", _("United Kingdom")
-        US_EAST = "us-east", _("United States, East")
-        US_WEST = "us-west", _("United States, West")
-
-    class Tier(models.TextChoices):
-        STANDARD = "standard", _("Standard")
-        DATACENTRE = "datacentre", _("Certified data centre")
+    Region = market.Region
+    Tier = market.Tier
 
     class Delivery(models.TextChoices):
         BY_HAND = "hand", _("By hand")
