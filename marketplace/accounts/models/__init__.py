@@ -1,15 +1,19 @@
+from marketplace.accounts.models.notifications import ALWAYS_SENT, MailKind, NotificationSettings
 from marketplace.accounts.models.organisations import Invitation, Membership, Organisation
 from marketplace.accounts.models.records import AuditEntry, ClockOffset, Mail
 from marketplace.accounts.models.ssh_keys import SshKey
 from marketplace.accounts.models.users import Language, User
 
 __all__ = [
+    "ALWAYS_SENT",
     "AuditEntry",
     "ClockOffset",
     "Invitation",
     "Language",
     "Mail",
+    "MailKind",
     "Membership",
+    "NotificationSettings",
     "Organisation",
     "SshKey",
     "User",
