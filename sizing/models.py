@@ -1,13 +1,9 @@
-"""What the sizing rules are told: plain frozen values, no database row; and the models by name."""
+"""What the sizing rules are told: plain frozen values, no database row."""
 
-import csv
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
-from functools import cache
-from importlib.resources import files
 
-from sizing.units import BILLION, GB
+from sizing.units import GB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,57 +41,3 @@ class Card:
     @property
     def memory_bytes(self) -> int:
         return self.memory_gb * GB
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WellKnownModel:
-    """A language model that people name when they look for a card.
-
-    Parameters are computed from the published configuration. ``kv_heads`` and ``head_dim`` are
-    None where the attention keeps a compressed cache instead.
-    """
-
-    slug: str
-    name: str
-    parameters: int
-    active_parameters: int
-    layers: int
-    kv_heads: int | None
-    head_dim: int | None
-    embedding_parameters: int
-    source: str
-    read_on: date
-    note: str
-
-    @property
-    def parameters_b(self) -> Decimal:
-        """Billions of parameters, exact."""
-        return Decimal(self.parameters) / BILLION
-
-    @property
-    def read_parameters(self) -> int:
-        """Parameters read for one token: all active ones but the table of input embeddings."""
-        return self.active_parameters - self.embedding_parameters
-
-
-@cache
-def well_known_models() -> tuple[WellKnownModel, ...]:
-    """Return the table of models, smallest first."""
-    table = files("sizing.tables").joinpath("models.csv").read_text(encoding="utf-8")
-    return tuple(_well_known_model(row) for row in csv.DictReader(table.splitlines()))
-
-
-def _well_known_model(row: dict[str, str]) -> WellKnownModel:
-    return WellKnownModel(
-        slug=row["slug"],
-        name=row["name"],
-        parameters=int(row["parameters"]),
-        active_parameters=int(row["active_parameters"]),
-        layers=int(row["layers"]),
-        kv_heads=int(row["kv_heads"]) if row["kv_heads"] else None,
-        head_dim=int(row["head_dim"]) if row["head_dim"] else None,
-        embedding_parameters=int(row["embedding_parameters"]),
-        source=row["source"],
-        read_on=date.fromisoformat(row["read_on"]),
-        note=row["note"],
-    )
