@@ -1,5 +1,7 @@
 from marketplace.models.demand import Bid, Fill
 from marketplace.models.exchange import MAIN_SHARD, Command, Decision, MarketState, Shard
+from marketplace.models.intentions import Intention
+from marketplace.models.notices import LowBalanceNotice, OpeningNotice
 from marketplace.models.rentals import DeliveryGap, Rental, RentalHour
 from marketplace.models.supply import (
     SLOTS_PER_DAY,
@@ -20,9 +22,12 @@ __all__ = [
     "DeliveryGap",
     "Fill",
     "GpuBooking",
+    "Intention",
+    "LowBalanceNotice",
     "MarketState",
     "Offer",
     "OfferWindow",
+    "OpeningNotice",
     "Rental",
     "RentalHour",
     "Seller",

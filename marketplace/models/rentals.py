@@ -78,6 +78,12 @@ class Rental(models.Model):
     break_fee_seller_minor = models.BigIntegerField(_("seller's share of the fee"), default=0)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     end_reason = models.CharField(_("end"), max_length=20, choices=EndReason.choices, blank=True)
+    ending_told_at = models.DateTimeField(
+        _("ending told"),
+        null=True,
+        blank=True,
+        help_text=_("When the mail about the last hour was written."),
+    )
 
     class Meta:
         verbose_name = _("rental")
@@ -115,6 +121,12 @@ class Rental(models.Model):
                 fields=["id"],
                 name="marketplace_rental_unsettled",
                 condition=Q(hours_settled__lt=F("hours_charged")),
+            ),
+            # The sweep that writes mails about rentals in their last hour.
+            models.Index(
+                fields=["ends_at"],
+                name="marketplace_rental_ending",
+                condition=Q(ended_at__isnull=True, ending_told_at__isnull=True),
             ),
             # "My rentals", newest first.
             models.Index(fields=["organisation", "-id"], name="marketplace_rental_of_owner"),
