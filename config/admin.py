@@ -17,8 +17,9 @@ from django.views.decorators.http import require_POST
 
 # How far a demo's admin may move the clock in one step.
 STEPS = {"slot": timedelta(minutes=15), "hour": timedelta(hours=1)}
-# A second factor's secret is its owner's alone: no page shows it, not even to staff.
-NEVER_SHOWN = frozenset({"mfa.Authenticator"})
+# A second factor's secret and the places one signs in from are their owner's alone: no page shows
+# them, not even to staff. Knox's own page would show a token's hash and make tokens without scopes.
+NEVER_SHOWN = frozenset({"mfa.Authenticator", "usersessions.UserSession", "knox.AuthToken"})
 
 
 class MarketAdminSite(admin.AdminSite):

@@ -57,10 +57,12 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "django_filters",
     "django_htmx",
     "django_prometheus",
+    "knox",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -280,6 +282,9 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # --- API --------------------------------------------------------------------------------------
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
+# Knox's migrations would make a table for its own model although ours stands in its place.
+MIGRATION_MODULES = {"knox": None}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

@@ -2,10 +2,12 @@ from marketplace.accounts.models.notifications import ALWAYS_SENT, MailKind, Not
 from marketplace.accounts.models.organisations import Invitation, Membership, Organisation
 from marketplace.accounts.models.records import AuditEntry, ClockOffset, Mail
 from marketplace.accounts.models.ssh_keys import SshKey
+from marketplace.accounts.models.tokens import ApiToken, Scope
 from marketplace.accounts.models.users import Language, User
 
 __all__ = [
     "ALWAYS_SENT",
+    "ApiToken",
     "AuditEntry",
     "ClockOffset",
     "Invitation",
@@ -15,6 +17,7 @@ __all__ = [
     "Membership",
     "NotificationSettings",
     "Organisation",
+    "Scope",
     "SshKey",
     "User",
 ]
