@@ -67,6 +67,12 @@ class ServerCalendar:
         """Return the GPUs in use in the least used slot of the range; zero when it is empty."""
         return min((self._used.get(slot, 0) for slot in slots), default=0)
 
+    def free_counts(self, *, slots: range) -> list[int]:
+        """Return the GPUs free in each slot of the range, in order."""
+        capacity, used = self.server.capacity, self._used
+        # Under a ceiling more may count as in use than the server has.
+        return [max(0, capacity - used.get(slot, 0)) for slot in slots]
+
     def book(self, *, slots: range, gpus: int) -> None:
         """Take GPUs in every slot of the range."""
         for slot in slots:

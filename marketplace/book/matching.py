@@ -63,8 +63,8 @@ from marketplace.book.search import (
     Supply,
     cheapest_fit,
     excluding_filter,
+    quoted_start,
     search,
-    sells_gpus,
 )
 from marketplace.book.types import (
     BUY_NOW_STALE_SECONDS,
@@ -210,6 +210,19 @@ class Book:
                         ask_micro=offer.ask_micro, start_slot=start_slot, offer_id=offer.id
                     )
         return None
+
+    def supply(self, *, gpu_model: str, currency: str) -> Supply:
+        """Return the offers that may be sold now, in rank: none while the model is halted.
+
+        For reading only. Those of suspended servers are left out; whether hours are free is not
+        asked.
+        """
+        if self.is_halted(gpu_model):
+            return self._supply([])
+        ranked = self._ranked_offers.get((gpu_model, currency), [])
+        return self._supply(
+            [one for one in ranked if not self._calendars[one.server_id].server.suspended]
+        )
 
     def can_release(self, event: Release) -> bool:
         """Say whether these GPUs are in use in every slot of the range, so that they can come back."""
@@ -404,20 +417,12 @@ class Book:
         return Supply(offers=offers, calendars=self._calendars, now_seconds=self.now_seconds)
 
     def _quoted_start(self, *, offer: Offer, gpus: int, hours: int) -> int | None:
-        server = self._calendars[offer.server_id].server
-        is_sold_so = sells_gpus(offer=offer, server=server, gpus=gpus) and hours >= offer.min_hours
-        if server.suspended or not is_sold_so:
-            return None
-        calendar = self._calendars[server.id].at_price(
-            price_micro=offer.ask_micro, currency=offer.currency
-        )
-        start_slot = calendar.next_start(
-            gpus=gpus, hours=hours, windows=offer.windows, now_seconds=self.now_seconds
-        )
-        if start_slot is None:
-            return None
-        return calendar.earliest_start(
-            gpus=gpus, hours=hours, windows=offer.windows, first=start_slot, last=start_slot
+        return quoted_start(
+            offer=offer,
+            calendar=self._calendars[offer.server_id],
+            gpus=gpus,
+            hours=hours,
+            now_seconds=self.now_seconds,
         )
 
     # Fills

@@ -90,6 +90,26 @@ def sells_gpus(*, offer: Offer, server: Server, gpus: int) -> bool:
     return offer.min_gpus <= gpus <= server.capacity and gpus % offer.gpu_step == 0
 
 
+def quoted_start(
+    *, offer: Offer, calendar: ServerCalendar, gpus: int, hours: int, now_seconds: int
+) -> int | None:
+    """Return the offer's own next P when this can be bought from it at its ask, else None."""
+    server = calendar.server
+    if server.suspended or hours < offer.min_hours:
+        return None
+    if not sells_gpus(offer=offer, server=server, gpus=gpus):
+        return None
+    at_ask = calendar.at_price(price_micro=offer.ask_micro, currency=offer.currency)
+    start_slot = at_ask.next_start(
+        gpus=gpus, hours=hours, windows=offer.windows, now_seconds=now_seconds
+    )
+    if start_slot is None:
+        return None
+    return at_ask.earliest_start(
+        gpus=gpus, hours=hours, windows=offer.windows, first=start_slot, last=start_slot
+    )
+
+
 def _earliest_start(
     *, bid: Bid, offer: Offer, calendar: ServerCalendar, supply: Supply
 ) -> int | None:
