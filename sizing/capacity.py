@@ -49,7 +49,11 @@ def indicative_parameters_b(*, memory_bytes: int, method: Method) -> int:
     """
     assert memory_bytes >= 0
     budget_tenths = memory_bytes * MEMORY_SHARE_PERCENT // 100 * 10
-    exact_b = budget_tenths // (BYTES_TENTHS_PER_PARAMETER[method] * BILLION)
+    return rounded_down_b(budget_tenths // (BYTES_TENTHS_PER_PARAMETER[method] * BILLION))
+
+
+def rounded_down_b(exact_b: int) -> int:
+    """Return billions as pages show them: whole below 10, multiples of 5 from 10 up."""
     if exact_b < COARSE_FROM_B:
         return exact_b
     return exact_b // COARSE_STEP_B * COARSE_STEP_B

@@ -19,6 +19,15 @@ class LanguageModel:
     parameters: int
     active_parameters: int
     source: str
+    lookup_parameters: int = 0
+
+    @property
+    def read_parameters(self) -> int:
+        """Parameters read through for one token: the table of embeddings is only looked up.
+
+        Where the output head shares that table, it is read after all.
+        """
+        return self.active_parameters - self.lookup_parameters
 
 
 @cache
@@ -36,4 +45,10 @@ def _language_model(row: dict[str, str]) -> LanguageModel:
         parameters=int(row["params_total_computed"]),
         active_parameters=int(row["params_active_computed"]),
         source=row["source"],
+        lookup_parameters=_lookup_parameters(row),
     )
+
+
+def _lookup_parameters(row: dict[str, str]) -> int:
+    is_shared = row["tied_embeddings"] == "1"
+    return 0 if is_shared else int(row["vocab"]) * int(row["hidden"])
