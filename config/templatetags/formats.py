@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 
 from babel import Locale
-from babel.dates import format_date, format_time, format_timedelta
+from babel.dates import format_date, format_skeleton, format_time, format_timedelta
 from babel.numbers import format_currency, format_decimal, format_percent
 from babel.units import format_compound_unit, format_unit
 from django import template
@@ -69,6 +69,15 @@ def unit_price(micro: int | None, currency: str) -> str:
     pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0.00#")
     text = format_currency(amount, str(currency), pattern, locale=locale, currency_digits=False)
     return _with_real_minus(text)
+
+
+@register.filter
+def plain_price(micro: int | None) -> str:
+    """Return a price without its currency, for axes and columns whose head names it."""
+    if micro is None:
+        return ""
+    amount = (Decimal(micro) / MICRO_PER_UNIT).quantize(PRICE_STEP, ROUND_HALF_UP)
+    return _with_real_minus(format_decimal(amount, "#,##0.00#", locale=_number_locale()))
 
 
 @register.filter
@@ -136,6 +145,15 @@ def date(value: calendar_date | datetime | None) -> str:
         return ""
     day = _local(value).date() if isinstance(value, datetime) else value
     return _french_first(format_date(day, "medium", locale=_date_locale()))
+
+
+@register.filter
+def day_month(value: calendar_date | datetime | None) -> str:
+    """Return a day without its year, for axes: ``8 Nov``."""
+    if value is None:
+        return ""
+    day = _local(value).date() if isinstance(value, datetime) else value
+    return _french_first(format_skeleton("MMMd", day, locale=_date_locale()))
 
 
 @register.filter
