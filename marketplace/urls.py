@@ -3,7 +3,7 @@
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.views import dashboard, orders, rentals, sales, seller
+from marketplace.views import dashboard, explain, orders, rentals, sales, seller
 
 app_name = "marketplace"
 urlpatterns = [
@@ -17,6 +17,8 @@ urlpatterns = [
     path(_("rentals/<int:pk>/"), rentals.rental, name="rental"),
     path(_("rentals/<int:pk>/end/"), rentals.rental_stop, name="rental_stop"),
     path(_("rentals/<int:pk>/wait/"), rentals.rental_wait, name="rental_wait"),
+    path(_("how-it-works/"), explain.rule, name="rule"),
+    path(_("how-it-works/prices/"), explain.method, name="method"),
     path(_("seller/"), seller.seller_home, name="seller_home"),
     path(_("seller/apply/"), seller.seller_apply, name="seller_apply"),
     path(_("seller/servers/"), seller.servers, name="servers"),
