@@ -13,6 +13,7 @@ from config.demo.history import History, catch_up, set_clock
 from config.demo.plan import FULL, Plan, Scale, build_plan
 from marketplace.accounts import clock
 from marketplace.accounts.models import ClockOffset, Organisation
+from marketplace.operations.quotes import rebuild_published_market
 from marketplace.operations.slots import slot_at, time_of
 
 
@@ -53,6 +54,7 @@ def load(*, tell: Callable[[str], None], scale: Scale = FULL) -> None:
     fills = live_through(plan, ends_at=time_of(slot_at(clock.now())), tell=tell)
     clock.set_offset(offset_seconds=0)
     catch_up(now=clock.now())
+    rebuild_published_market()
     silence_webhooks(are_silent=False)
     tell(f"{fills} fills")
 

@@ -68,7 +68,7 @@ def _match(shard: Shard, *, clock_at: datetime) -> MatchReport:
         batch.add(command, sequence=sequence, outcomes=outcomes)
     _write(shard, log=log, batch=batch, clock_at=clock_at)
     touched = None if has_moved else _touched_models(commands)
-    publish(book=book, as_of=clock_at, gpu_model_ids=touched)
+    publish(book=book, as_of=clock_at, gpu_model_ids=touched, has_fills=bool(batch.fills))
     _keep_after_commit(book, shard=shard)
     has_more = len(waiting) > BATCH_COMMANDS
     return MatchReport(numbered=len(log), fills=len(batch.fills), has_more=has_more)
