@@ -15,6 +15,7 @@ urlpatterns = [
     path("health/ready", health.ready, name="health-ready"),
     path("metrics", metrics, name="metrics"),
     path("webhooks/", include("billing.webhook_urls")),
+    path("api/v1/", include("marketplace.accounts.api.urls")),
     path("api/v1/", include("catalog.api.urls")),
     path("api/v1/", include("marketplace.api.urls")),
 ]

@@ -83,6 +83,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "marketplace.accounts.middleware.DeviceMiddleware",
     "marketplace.accounts.middleware.ViewerMiddleware",
     "marketplace.accounts.middleware.TooOftenMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
@@ -275,6 +276,10 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-top-ups": {"task": "billing.tasks.sweep_top_ups", "schedule": schedule(60.0)},
     "tell-of-matches": {"task": "marketplace.tasks.tell_of_matches", "schedule": schedule(5.0)},
     "send-mails": {"task": "marketplace.accounts.tasks.send_mails", "schedule": schedule(5.0)},
+    "forget-old-devices": {
+        "task": "marketplace.accounts.tasks.forget_old_sessions",
+        "schedule": schedule(86_400.0),
+    },
     "forget-old-keys": {
         "task": "marketplace.tasks.forget_old_keys",
         "schedule": schedule(86_400.0),
@@ -282,12 +287,15 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # --- API --------------------------------------------------------------------------------------
-KNOX_TOKEN_MODEL = "accounts.ApiToken"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105  the name of a model
 # Knox's migrations would make a table for its own model although ours stands in its place.
 MIGRATION_MODULES = {"knox": None}
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "marketplace.accounts.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["marketplace.accounts.api.permissions.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -9,7 +9,22 @@ from django import forms
 from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.accounts.models import Invitation, Membership, Organisation, SshKey, User
+from marketplace.accounts.models import (
+    ALWAYS_SENT,
+    ApiToken,
+    Invitation,
+    MailKind,
+    Membership,
+    NotificationSettings,
+    Organisation,
+    Scope,
+    SshKey,
+    User,
+)
+from marketplace.accounts.models.notifications import (
+    LOW_BALANCE_HOURS_MAX,
+    LOW_BALANCE_MINOR_MAX,
+)
 from marketplace.accounts.models.users import EMAIL_LENGTH
 from marketplace.accounts.operations.keys import (
     KEY_LENGTH_MAX,
@@ -200,3 +215,79 @@ class InvitationForm(forms.ModelForm[Invitation]):
         assert isinstance(roles, forms.TypedChoiceField)
         roles.choices = Membership.Role.choices
         roles.initial = Membership.Role.TRADER
+
+
+class TokenForm(forms.ModelForm[ApiToken]):
+    """What a token is for, what it may do and until when."""
+
+    scopes = forms.MultipleChoiceField(
+        label=_("What it may do"),
+        choices=Scope.choices,
+        initial=[Scope.READ.value],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    days = forms.ChoiceField(
+        label=_("Valid for"),
+        choices=[
+            ("30", _("30 days")),
+            ("90", _("90 days")),
+            ("365", _("One year")),
+            ("0", _("Until it is revoked")),
+        ],
+        initial="90",
+        help_text=_("A token that ends by itself does less harm when it is forgotten."),
+    )
+
+    class Meta:
+        model = ApiToken
+        fields = ["name"]
+        help_texts = {"name": _("For you, such as “nightly training job”.")}
+
+    def __init__(self, *args: Any, may_trade: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scopes = self.fields["scopes"]
+        assert isinstance(scopes, forms.MultipleChoiceField)
+        if not may_trade:
+            scopes.choices = [(Scope.READ.value, Scope.READ.label)]
+            scopes.help_text = _("Your role in this organisation only reads.")
+
+
+class NotificationsForm(forms.Form):
+    """Mails that may be switched off, and from when a balance is low."""
+
+    low_balance_hours = forms.IntegerField(
+        label=_("Warn when a wallet pays for less than"),
+        min_value=1,
+        max_value=LOW_BALANCE_HOURS_MAX,
+        help_text=_("Counted with what your running rentals cost now."),
+    )
+    low_balance_units = forms.IntegerField(
+        label=_("Warn also below the amount of"),
+        min_value=0,
+        max_value=LOW_BALANCE_MINOR_MAX // 100,
+        help_text=_("A whole amount in each wallet’s own currency. 0: hours alone count."),
+    )
+
+    def __init__(self, *args: Any, chosen: NotificationSettings, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind, label in MailKind.choices:
+            if kind not in ALWAYS_SENT:
+                self.fields[kind] = forms.BooleanField(
+                    label=label, required=False, initial=kind not in chosen.switched_off
+                )
+        self.fields["low_balance_hours"].initial = chosen.low_balance_hours
+        self.fields["low_balance_units"].initial = chosen.low_balance_minor // 100
+
+    @property
+    def choices(self) -> list[forms.BoundField]:
+        """The switches of the mails, in their order."""
+        return [self[kind] for kind in MailKind.values if kind in self.fields]
+
+    @property
+    def switched_off(self) -> list[str]:
+        kinds = (kind for kind in MailKind.values if kind in self.fields)
+        return [kind for kind in kinds if not self.cleaned_data[kind]]
+
+    @property
+    def low_balance_minor(self) -> int:
+        return int(self.cleaned_data["low_balance_units"]) * 100

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, cast
 from urllib.parse import urlsplit
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
@@ -59,6 +60,15 @@ def paying(view: View[P]) -> AnyView[P]:
 def owning(view: View[P]) -> AnyView[P]:
     """Let in owners of the organisation; for its other members there is no such page."""
     return _guarded(view, right=lambda membership: membership.role == Membership.Role.OWNER)
+
+
+def confirmed(view: View[P]) -> View[P]:
+    """Ask who sends the form to prove again that it is them; then what was sent goes on.
+
+    Stands under `signed_in`: for acts with which somebody at a forgotten screen could do harm.
+    """
+    guard = reauthentication_required(enabled=lambda request: request.method == "POST")
+    return cast("View[P]", guard(view))
 
 
 def _guarded(view: View[P], *, right: Callable[[Membership], bool]) -> AnyView[P]:

@@ -4,12 +4,17 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from marketplace.accounts.models import Mail, Organisation
+from marketplace.accounts.models import Mail, Organisation, User
 
 
 def lock_organisation(*, organisation_id: int) -> Organisation:
     """Lock an organisation, so that its members are changed one act at a time."""
     return Organisation.objects.select_for_update(no_key=True).get(pk=organisation_id)
+
+
+def lock_user(*, user_id: int) -> User:
+    """Lock a person, so that what they have at most a few of is counted one act at a time."""
+    return User.objects.select_for_update(no_key=True).get(pk=user_id)
 
 
 def lock_due_mails(*, now: datetime, max_attempts: int, limit: int) -> list[Mail]:

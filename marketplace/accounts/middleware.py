@@ -2,14 +2,33 @@
 
 from collections.abc import Callable
 
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
+from redis.exceptions import RedisError
 
+from marketplace.accounts.clock import now
 from marketplace.accounts.models import Membership, Organisation, User
+from marketplace.accounts.operations.devices import note_device
 from marketplace.accounts.rate_limits import HOUR, MINUTE, TooOften
-from marketplace.accounts.viewer import viewer_membership
+from marketplace.accounts.viewer import viewer_membership, visit_of
+
+# How often a signed-in browser's row is written at most.
+SEEN_EVERY_SECONDS = 10 * MINUTE
+
+
+class DeviceMiddleware:
+    """Remember with which browsers a person is signed in, and when each was seen last."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.user.is_authenticated and request.session.session_key and _is_due(request):
+            note_device(visit=visit_of(request), now=now())
+        return self.get_response(request)
 
 
 class ViewerMiddleware:
@@ -57,6 +76,15 @@ class TooOftenMiddleware:
         answer = render(request, "429.html", context, status=429)
         answer["Retry-After"] = str(seconds)
         return answer
+
+
+def _is_due(request: HttpRequest) -> bool:
+    """Tell whether this browser was not seen for a while; not at all while the cache is away."""
+    key = f"seen:{request.session.session_key}"
+    try:
+        return bool(cache.add(key, 1, SEEN_EVERY_SECONDS))
+    except RedisError:
+        return False
 
 
 def _organisation(membership: Membership | None) -> Organisation | None:

@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from marketplace.accounts.models import Invitation, Mail, Membership, SshKey, User
+from marketplace.accounts.models import ApiToken, Invitation, Mail, Membership, SshKey, User
 
 # Both ends of a step are members who can act: a viewer relates nobody.
 RELATED = """
@@ -47,6 +47,11 @@ def membership_for(*, user_id: int, organisation_id: int | None) -> Membership |
     return memberships[0] if memberships else None
 
 
+def membership_in(*, user_id: int, organisation_id: int) -> Membership | None:
+    """Return a person's membership in one organisation."""
+    return Membership.objects.filter(user_id=user_id, organisation_id=organisation_id).first()
+
+
 def memberships_of(*, user_id: int) -> list[Membership]:
     """Return a person's memberships with their organisations, the oldest first."""
     return list(
@@ -83,6 +88,13 @@ def invitations_of(*, organisation_id: int) -> list[Invitation]:
 def keys_of(*, user_id: int) -> list[SshKey]:
     """Return a person's SSH keys, the oldest first."""
     return list(SshKey.objects.filter(user_id=user_id).order_by("id"))
+
+
+def tokens_of(*, user_id: int) -> list[ApiToken]:
+    """Return a person's API tokens with their organisations, the newest first."""
+    return list(
+        ApiToken.objects.filter(user_id=user_id).select_related("organisation").order_by("-id")
+    )
 
 
 def latest_mails(*, to: str, limit: int) -> list[Mail]:

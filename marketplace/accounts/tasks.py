@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from marketplace.accounts.clock import now
+from marketplace.accounts.operations.devices import forget_old_devices
 from marketplace.accounts.operations.mails import send_due_mails
 
 
@@ -10,3 +11,9 @@ from marketplace.accounts.operations.mails import send_due_mails
 def send_mails() -> None:
     """Send the mails that are due."""
     send_due_mails(now=now())
+
+
+@shared_task(name="marketplace.accounts.tasks.forget_old_sessions", ignore_result=True)
+def forget_old_sessions() -> None:
+    """Remove sessions that have expired, and what was remembered of their browsers."""
+    forget_old_devices(now=now())

@@ -8,7 +8,16 @@ from allauth.mfa.webauthn import views as webauthn
 from django.urls import URLPattern, URLResolver, include, path
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.accounts.views import keys, organisations, outbox, profile, sign_up
+from marketplace.accounts.views import (
+    devices,
+    keys,
+    notifications,
+    organisations,
+    outbox,
+    profile,
+    sign_up,
+    tokens,
+)
 
 # allauth reverses these names itself: they must stay as they are.
 entrance = [
@@ -70,6 +79,12 @@ own = [
     path(_("profile/"), profile.profile, name="profile"),
     path(_("ssh-keys/"), keys.keys, name="keys"),
     path(_("ssh-keys/<int:pk>/remove/"), keys.remove_key, name="key_remove"),
+    path(_("devices/"), devices.devices, name="devices"),
+    path(_("devices/<int:pk>/end/"), devices.end, name="device_end"),
+    path(_("devices/end-others/"), devices.end_others, name="devices_end_others"),
+    path(_("tokens/"), tokens.tokens, name="tokens"),
+    path(_("tokens/<int:pk>/revoke/"), tokens.revoke, name="token_revoke"),
+    path(_("notifications/"), notifications.notifications, name="notifications"),
     path(_("organisations/"), organisations.organisations, name="organisations"),
     path(_("organisations/<int:pk>/switch/"), organisations.switch, name="switch"),
     path(_("members/"), organisations.members, name="members"),

@@ -43,6 +43,8 @@ class Rule:
     who: frozenset[str]
     get: int
     post: int
+    # What the unknown visitor gets where others are let in.
+    nobody: int = 302
 
 
 def page(who: frozenset[str]) -> Rule:
@@ -62,6 +64,7 @@ RULES = {
     "health-ready": Rule(EVERYBODY, 200, 405),
     "metrics": Rule(NO_ONE, 404, 405),
     "stripe-webhook": Rule(EVERYBODY, 405, 400),
+    "api-me": Rule(SIGNED_IN, get=200, post=405, nobody=401),
     "api-gpus": page(EVERYBODY),
     "api-use-case": page(EVERYBODY),
     "catalog:home": page(EVERYBODY),
@@ -71,6 +74,13 @@ RULES = {
     "accounts:profile": form(SIGNED_IN),
     "accounts:keys": form(SIGNED_IN),
     "accounts:key_remove": button(frozenset({"buyer"})),
+    "accounts:devices": page(SIGNED_IN),
+    "accounts:device_end": button(frozenset({"buyer"})),
+    "accounts:devices_end_others": button(SIGNED_IN),
+    # Who sends this form is asked first whether it is them.
+    "accounts:tokens": form(SIGNED_IN, refused=302),
+    "accounts:token_revoke": button(frozenset({"buyer"})),
+    "accounts:notifications": form(SIGNED_IN),
     "accounts:organisations": form(SIGNED_IN),
     "accounts:switch": button(BUYERS),
     "accounts:members": form(OWNING),
@@ -176,7 +186,7 @@ def expected(rule: Rule, person: str, *, method: str) -> int:
     # A method that an address does not know is refused before it is asked who sends it.
     if status == 405 or person in rule.who:
         return status
-    return 302 if person == "nobody" and rule.who else 404
+    return rule.nobody if person == "nobody" and rule.who else 404
 
 
 def test_every_address_has_its_rule(market):

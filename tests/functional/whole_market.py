@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
@@ -12,8 +13,17 @@ from billing.models import BillingProfile, Hold, HoldMove, Journal, TopUp
 from billing.money import Currency
 from billing.operations.topups import set_gate
 from marketplace.accounts import clock
-from marketplace.accounts.models import Invitation, Membership, Organisation, SshKey, User
+from marketplace.accounts.models import (
+    ApiToken,
+    Invitation,
+    Membership,
+    Organisation,
+    SshKey,
+    User,
+)
+from marketplace.accounts.operations.devices import Visit, note_device
 from marketplace.accounts.operations.keys import add_ssh_key
+from marketplace.accounts.operations.tokens import create_token
 from marketplace.models import Bid, Command, Fill, MarketState, Offer, Rental, Seller, Server
 from marketplace.operations.market_state import set_market_state
 from marketplace.operations.matching import match_shard
@@ -51,6 +61,7 @@ SELLERS_SECRETS = ("Quagga Machines", "quagga-owner@example.com", "quagga-rack-7
 
 # Every table that a refused request must leave as it was.
 GUARDED = (
+    ApiToken,
     Bid,
     BillingProfile,
     Command,
@@ -85,6 +96,8 @@ class WholeMarket:
     rental: Rental
     top_up: TopUp
     key: SshKey
+    device: UserSession
+    token: ApiToken
     invitation: Invitation
     membership: Membership
 
@@ -108,6 +121,8 @@ class WholeMarket:
             "marketplace:sale": self.rental.pk,
             "billing:top_up_status": self.top_up.pk,
             "accounts:key_remove": self.key.pk,
+            "accounts:device_end": self.device.pk,
+            "accounts:token_revoke": self.token.pk,
             "accounts:switch": self.buyers.pk,
             "accounts:member_remove": self.membership.pk,
             "accounts:invitation_accept": self.invitation.pk,
@@ -152,6 +167,8 @@ def make_whole_market() -> WholeMarket:
         key=add_ssh_key(
             user_id=people["buyer"].pk, name="zebra-laptop", public_key=SSH_KEY, now=now
         ),
+        device=_device(people["buyer"], now=now),
+        token=_token(people["buyer"], buyers, now=now),
         invitation=Invitation.objects.create(
             organisation=buyers,
             email="invited@example.com",
@@ -248,6 +265,22 @@ def _top_up(organisation: Organisation, user: User, *, now: datetime) -> TopUp:
         idempotency_key="first",
         created_at=now,
     )
+
+
+def _device(user: User, *, now: datetime) -> UserSession:
+    """Return a browser elsewhere; its session ended, so it is on no list."""
+    visit = Visit(user.pk, "elsewhere", "192.0.2.1", "Mozilla/5.0 (X11; Linux) Firefox/140.0")
+    note_device(visit=visit, now=now)
+    found: UserSession = UserSession.objects.get(session_key="elsewhere")
+    return found
+
+
+def _token(user: User, organisation: Organisation, *, now: datetime) -> ApiToken:
+    membership = Membership.objects.get(user=user, organisation=organisation)
+    token, _text = create_token(
+        membership=membership, name="zebra-job", scopes=["read"], lifetime=None, now=now
+    )
+    return token
 
 
 def _next_hour(now: datetime) -> datetime:

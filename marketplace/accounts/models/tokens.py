@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -26,6 +27,9 @@ class ApiToken(AbstractAuthToken):
 
     id = models.BigAutoField(primary_key=True)
     digest = models.CharField(max_length=CONSTANTS.DIGEST_LENGTH, unique=True, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="api_tokens"
+    )
     organisation = models.ForeignKey(
         "accounts.Organisation",
         on_delete=models.PROTECT,
@@ -39,8 +43,6 @@ class ApiToken(AbstractAuthToken):
     created = models.DateTimeField(_("created"))
     expiry = models.DateTimeField(_("expires"), null=True, blank=True)
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
-
-    objects = models.Manager["ApiToken"]()  # Knox's own asks the machine's clock.
 
     class Meta:
         verbose_name = _("API token")

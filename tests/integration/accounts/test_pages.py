@@ -28,6 +28,9 @@ OPEN = [
 SIGNED_IN = [
     "accounts:profile",
     "accounts:keys",
+    "accounts:devices",
+    "accounts:tokens",
+    "accounts:notifications",
     "accounts:organisations",
     "accounts:members",
     "account_email",
@@ -189,6 +192,7 @@ def test_the_list_of_members_asks_the_same_for_two_and_for_ten(client, django_as
         MembershipFactory.create(
             organisation=people.buyer_organisation, user=UserFactory.create(), role="viewer"
         )
+    client.get(reverse("accounts:keys"))
 
     with django_assert_num_queries(5):
         client.get(reverse("accounts:members"))
