@@ -73,6 +73,12 @@ class ServerCalendar:
         # Under a ceiling more may count as in use than the server has.
         return [max(0, capacity - used.get(slot, 0)) for slot in slots]
 
+    def first_blocked(self, *, slots: range, gpus: int) -> int:
+        """Return the first slot of the range with fewer GPUs free, its end when there is none."""
+        most_used = self.server.capacity - gpus
+        blocked = (slot for slot, used in self._used.items() if used > most_used and slot in slots)
+        return min(blocked, default=slots.stop)
+
     def book(self, *, slots: range, gpus: int) -> None:
         """Take GPUs in every slot of the range."""
         for slot in slots:

@@ -6,7 +6,6 @@ time is counted slot by slot, only as many GPUs at once as a bid could take, set
 """
 
 from dataclasses import dataclass
-from itertools import takewhile
 
 from marketplace.book.calendar import ServerCalendar
 from marketplace.book.search import Supply, quoted_start
@@ -91,8 +90,8 @@ def _listing(offer: Offer, calendar: ServerCalendar, *, start_slot: int) -> List
 def _hours_in_a_row(offer: Offer, calendar: ServerCalendar, *, start_slot: int, gpus: int) -> int:
     window_to = next(to for start, to in offer.windows if start <= start_slot < to)
     last = min(window_to, start_slot + MAX_HOURS * SLOTS_PER_HOUR)
-    free = calendar.free_counts(slots=range(start_slot, last))
-    return sum(1 for _ in takewhile(lambda count: count >= gpus, free)) // SLOTS_PER_HOUR
+    blocked = calendar.first_blocked(slots=range(start_slot, last), gpus=gpus)
+    return (blocked - start_slot) // SLOTS_PER_HOUR
 
 
 def _free_gpu_slots(offer: Offer, calendar: ServerCalendar, *, slots: range) -> int:

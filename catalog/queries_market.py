@@ -1,0 +1,102 @@
+"""What pages read of the published market: history, best offers, and the day of every model."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from billing.money import Currency
+from catalog.models import GpuModel, MarketFigures, PublishedOffer, Quote, TradedHour
+from catalog.queries import EIGHT_GPUS, ONE_GPU
+
+TREND_LENGTH = timedelta(hours=24)
+# Ten years of hours: no page and no answer of the API grows beyond it.
+MAX_HISTORY_HOURS = 87_660
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketRow:
+    """A model in one currency: its quotes, its day, and what was paid by hour in that day.
+
+    ``trend`` holds the average price of each hour with a trade, in order; hours without a trade
+    are left out.
+    """
+
+    gpu: GpuModel
+    one: Quote | None
+    eight: Quote | None
+    figures: MarketFigures | None
+    trend: tuple[int, ...]
+
+    @property
+    def price_micro(self) -> int | None:
+        """The best offer for one GPU, None when nothing can be bought now."""
+        return self.one.price_micro if self.one else None
+
+    @property
+    def eight_price_micro(self) -> int | None:
+        """The best offer for eight GPUs on one server, None when there is none now."""
+        return self.eight.price_micro if self.eight else None
+
+    @property
+    def is_offered(self) -> bool:
+        """Say whether anything of this model can be bought now, in any size."""
+        return bool(self.price_micro or self.eight_price_micro) or bool(
+            self.figures and self.figures.offers
+        )
+
+    @property
+    def as_of(self) -> datetime | None:
+        return self.one.as_of if self.one else None
+
+
+def price_history(
+    *, gpu: GpuModel, currency: Currency, since: datetime | None = None
+) -> list[TradedHour]:
+    """Return the hours with a trade from ``since`` on, all without it, oldest first. One query."""
+    hours = TradedHour.objects.filter(gpu_model=gpu, currency=currency.value)
+    if since is not None:
+        hours = hours.filter(hour_starts_at__gte=since)
+    newest = hours.order_by("-hour_starts_at")[:MAX_HISTORY_HOURS]
+    return list(reversed(newest))
+
+
+def published_offers(*, gpu: GpuModel, currency: Currency) -> list[PublishedOffer]:
+    """Return the best buyable offers of a model, best first, at most ten. One query."""
+    offers = PublishedOffer.objects.filter(gpu_model=gpu, currency=currency.value)
+    return list(offers.order_by("rank"))
+
+
+def market_rows(*, gpus: Iterable[GpuModel], currency: Currency, now: datetime) -> list[MarketRow]:
+    """Return the rows of ``gpus`` in their order, in one currency. Three queries."""
+    models = list(gpus)
+    quotes = {
+        (quote.gpu_model_id, quote.gpus): quote
+        for quote in Quote.objects.filter(gpu_model__in=models, currency=currency.value)
+    }
+    figures = {
+        one.gpu_model_id: one
+        for one in MarketFigures.objects.filter(gpu_model__in=models, currency=currency.value)
+    }
+    trends = _trends(models, currency=currency, now=now)
+    return [
+        MarketRow(
+            gpu=gpu,
+            one=quotes.get((gpu.pk, ONE_GPU)),
+            eight=quotes.get((gpu.pk, EIGHT_GPUS)),
+            figures=figures.get(gpu.pk),
+            trend=tuple(trends.get(gpu.pk, ())),
+        )
+        for gpu in models
+    ]
+
+
+def _trends(
+    models: Iterable[GpuModel], *, currency: Currency, now: datetime
+) -> Mapping[int, list[int]]:
+    hours = TradedHour.objects.filter(
+        gpu_model__in=models, currency=currency.value, hour_starts_at__gt=now - TREND_LENGTH
+    ).order_by("hour_starts_at")
+    trends: dict[int, list[int]] = {}
+    for gpu_model_id, average_micro in hours.values_list("gpu_model_id", "average_price_micro"):
+        trends.setdefault(gpu_model_id, []).append(average_micro)
+    return trends
