@@ -1,17 +1,26 @@
-"""The catalogue in the administration: what is listed is edited, figures come from the table."""
+"""The catalogue in the administration: what is listed and the guides are edited, figures are not."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
-from catalog.models import GpuModel, Quote
+from catalog.forms_guides import GuideTextForm
+from catalog.models import GpuModel, Guide, GuideText, Quote
 
 if TYPE_CHECKING:
     GpuModelAdminBase = admin.ModelAdmin[GpuModel]
     QuoteAdminBase = admin.ModelAdmin[Quote]
+    GuideAdminBase = admin.ModelAdmin[Guide]
+    GuideTextAdminBase = admin.ModelAdmin[GuideText]
 else:  # Django's own class takes no type argument at run time.
-    GpuModelAdminBase = QuoteAdminBase = admin.ModelAdmin
+    GpuModelAdminBase = QuoteAdminBase = GuideAdminBase = GuideTextAdminBase = admin.ModelAdmin
 
 
 @admin.register(GpuModel)
@@ -68,4 +77,75 @@ class QuoteAdmin(QuoteAdminBase):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
+        return False
+
+
+@admin.register(Guide)
+class GuideAdmin(GuideAdminBase):
+    """Subjects: which texts they have, which cards they speak of, where they stand."""
+
+    list_display = ("key", "position", "english", "french")
+    search_fields = ("key", "texts__title")
+    ordering = ("position", "key")
+    fields = ("key", "position", "use_case", "cards")
+    filter_horizontal = ("cards",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Guide]:
+        return super().get_queryset(request).prefetch_related("texts")
+
+    @admin.display(description=_("English"))
+    def english(self, guide: Guide) -> str:
+        return self._text(guide, "en")
+
+    @admin.display(description=_("French"))
+    def french(self, guide: Guide) -> str:
+        return self._text(guide, "fr")
+
+    def _text(self, guide: Guide, language: str) -> str:
+        """Return a link to the text with its state, or to the form that adds it."""
+        text = next((text for text in guide.texts.all() if text.language == language), None)
+        if text is not None:
+            url = reverse("admin:catalog_guidetext_change", args=[text.pk])
+            return format_html('<a href="{}">{}</a>', url, text.get_state_display())
+        url = reverse("admin:catalog_guidetext_add")
+        query = urlencode({"guide": guide.pk, "language": language})
+        return format_html('<a href="{}?{}">{}</a>', url, query, _("Missing; add it"))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Guide | None = None) -> bool:
+        """Keep what readers may have linked to: a guide is taken back by its texts' state."""
+        return False
+
+
+@admin.register(GuideText)
+class GuideTextAdmin(GuideTextAdminBase):
+    """Texts: written here in Markdown, looked at in the preview, then published."""
+
+    form = GuideTextForm
+    list_display = ("title", "language", "state", "reviewed_on", "look")
+    list_filter = ("language", "state")
+    list_select_related = ("guide",)
+    search_fields = ("title", "slug", "body")
+    ordering = ("guide__position", "guide__key", "language")
+    readonly_fields = ("look",)
+    prepopulated_fields = {"slug": ("title",)}
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: GuideText | None = None
+    ) -> dict[str, Sequence[str]]:
+        """Suggest a slug for a new text only: a changed one breaks the links of readers."""
+        return {} if obj else {"slug": ("title",)}
+
+    def get_fields(self, request: HttpRequest, obj: GuideText | None = None) -> tuple[str, ...]:
+        return ("look", *GuideTextForm.Meta.fields) if obj else GuideTextForm.Meta.fields
+
+    def view_on_site(self, text: GuideText) -> str:
+        return reverse("catalog:guide_preview", args=[text.pk])
+
+    @admin.display(description=_("preview"))
+    def look(self, text: GuideText) -> str:
+        """Return a link to the text as readers will see it."""
+        return format_html('<a href="{}">{}</a>', self.view_on_site(text), _("Preview"))
+
+    def has_delete_permission(self, request: HttpRequest, obj: GuideText | None = None) -> bool:
+        """Keep what readers may have linked to; a text goes back to draft instead."""
         return False

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext, override
 from django.views.decorators.http import require_safe
 
+from catalog.content.guide_figures import pieces_of
 from catalog.content.use_cases import use_case_keys, use_case_text
 from catalog.forms import chosen_currency
 from catalog.models import GuideText
@@ -67,7 +68,7 @@ def _page(request: HttpRequest, text: GuideText, *, is_preview: bool) -> HttpRes
     now = clock.now()
     context = {
         "text": text,
-        "body": render_markdown(text.body),
+        "pieces": pieces_of(render_markdown(text.body)),
         "contents": [h for h in headings(text.body) if h.level == CONTENTS_LEVEL],
         "minutes": reading_minutes(text.body),
         "is_preview": is_preview,
