@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.core.exceptions import ValidationError
+
+from billing.fields import PriceField
 from billing.money import Currency
 
 # The published tables are in dollars first, in both languages: the market's common unit.
@@ -38,3 +41,11 @@ def prefilled_hours(query: Mapping[str, str]) -> int:
     if text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= MAX_PREFILLED_HOURS:
         return int(text[:4])
     return 1
+
+
+def read_price(text: str, *, currency: Currency) -> tuple[int | None, str]:
+    """Return a typed price in micro-units, or None and the words that refuse it."""
+    try:
+        return PriceField(required=False, currency=currency).clean(text), ""
+    except ValidationError as error:
+        return None, error.messages[0]

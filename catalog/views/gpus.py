@@ -1,4 +1,4 @@
-"""The list of GPU models, and one model."""
+"""One GPU model."""
 
 from decimal import Decimal
 
@@ -7,7 +7,6 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from catalog.content.use_cases import cards_of
 from catalog.forms import chosen_currency, prefilled_hours
 from catalog.models import GpuModel
 from catalog.queries import (
@@ -15,36 +14,13 @@ from catalog.queries import (
     GpuRow,
     gpu_rows,
     listed_gpus,
-    oldest_as_of,
     quotes_by_currency,
 )
 from marketplace.accounts import clock
 
-COMPARED = "fine-tuning"
 NEIGHBOURS = 3  # Enough to choose from, short enough for the side of the page.
 # The exchange's own form when it is installed, else a plain notice.
 TICKET_TEMPLATES = ["marketplace/ticket.html", "catalog/no_ticket.html"]
-
-
-@require_safe
-def gpu_list(request: HttpRequest) -> HttpResponse:
-    """List every model, those with an offer first; ``?cards=fine-tuning`` compares nine."""
-    choice = chosen_currency(request.GET)
-    is_comparison = request.GET.get("cards") == COMPARED
-    gpus = listed_gpus()
-    wanted = frozenset(cards_of(COMPARED)) if is_comparison else None
-    shown = [gpu for gpu in gpus if wanted is None or gpu.slug in wanted]
-    rows = gpu_rows(gpus=shown, currency=choice.currency)
-    context = {
-        "choice": choice,
-        "is_comparison": is_comparison,
-        "rows": sorted(rows, key=lambda row: row.price_micro is None),
-        "offered_count": sum(row.price_micro is not None for row in rows),
-        "total_count": len(gpus),
-        "as_of": oldest_as_of(rows),
-        "now": clock.now(),
-    }
-    return render(request, "catalog/gpu_list.html", context, status=400 if choice.refused else 200)
 
 
 @require_safe

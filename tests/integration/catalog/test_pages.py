@@ -221,21 +221,6 @@ class TestCardPage:
         assert re.findall(r">([^<>]+)</a>", neighbours) == ["RTX 6000 Ada", "L40S", "RTX 5090"]
 
 
-class TestCardList:
-    def test_puts_cards_on_offer_first(self, client: Client, publish: Publish) -> None:
-        publish("h200-sxm", 4_190_000)
-
-        html = page(client, "/en/gpus/")
-
-        rows = table_rows(html)
-        assert len(rows) == 53
-        assert plain(rows[0][0]) == "H200 Hopper"
-        assert "53 models, 1 on offer now" in html
-
-    def test_compares_the_nine_cards(self, client: Client, catalogue: None) -> None:
-        assert len(table_rows(page(client, "/en/gpus/?cards=fine-tuning"))) == 9
-
-
 class TestEveryPage:
     @pytest.mark.parametrize("address", PAGES)
     def test_has_one_heading_a_title_and_no_id_twice(
