@@ -61,6 +61,16 @@ def rt_cores() -> MappingProxyType[str, bool]:
     )
 
 
+def rt_core_sources() -> tuple[Source, ...]:
+    """Return where the presence of RT cores was read, each source once."""
+    return tuple(
+        dict.fromkeys(
+            Source(url=row["source"], held_on=date.fromisoformat(row["read_on"]))
+            for row in table_rows("rt_cores.csv")
+        )
+    )
+
+
 def blender_version() -> str:
     """Return the one version of Blender that all scores come from."""
     (version,) = {row["blender_version"] for row in table_rows("blender.csv")}

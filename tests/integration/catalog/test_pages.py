@@ -169,7 +169,7 @@ class TestFineTuningPage:
         html = page(client, ENGLISH)
 
         assert 'href="/en/gpus/?currency=USD"' in html
-        assert 'href="/en/gpus/?cards=fine-tuning&amp;currency=USD"' in html
+        assert "Compare the first four" in html
         assert "Create an account" in html
         assert "Sell GPU hours" in html
 
