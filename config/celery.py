@@ -9,3 +9,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
 app = Celery("gpubourse")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["billing", "marketplace", "marketplace.accounts"])
+# Tells the status page which sweeps run.
+app.autodiscover_tasks(["marketplace"], related_name="heartbeats")

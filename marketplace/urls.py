@@ -3,7 +3,7 @@
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.views import dashboard, explain, orders, rentals, sales, seller
+from marketplace.views import dashboard, explain, orders, rentals, sales, sell, seller, status
 
 app_name = "marketplace"
 urlpatterns = [
@@ -19,6 +19,8 @@ urlpatterns = [
     path(_("rentals/<int:pk>/wait/"), rentals.rental_wait, name="rental_wait"),
     path(_("how-it-works/"), explain.rule, name="rule"),
     path(_("how-it-works/prices/"), explain.method, name="method"),
+    path(_("status/"), status.status, name="status"),
+    path(_("sell/"), sell.sell, name="sell"),
     path(_("seller/"), seller.seller_home, name="seller_home"),
     path(_("seller/apply/"), seller.seller_apply, name="seller_apply"),
     path(_("seller/servers/"), seller.servers, name="servers"),
