@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,8 +16,10 @@ from catalog.api.serializers import (
     instant_text,
     row_answer,
 )
-from catalog.content.use_cases import cards_of, use_case_keys
-from catalog.queries import GpuRow, gpu_rows, listed_gpus, oldest_as_of, use_case_rows
+from catalog.api.use_cases import FIRST, answer_schema, case_answer
+from catalog.content.use_cases import use_case_keys
+from catalog.queries import GpuRow, gpu_rows, listed_gpus, oldest_as_of
+from catalog.use_cases.rows import case_rows, listed_rows
 
 PRICE_BASIS = "best open offer for 1 GPU and 1 hour, excluding tax"
 
@@ -35,17 +37,24 @@ class Gpus(APIView):
 
 
 class UseCase(APIView):
-    """The cards of a use case, as on its page."""
+    """The cards of a use case with the columns of its page.
+
+    Keys: fine-tuning, llm-training, llm-inference, image-video, rendering, scientific.
+    """
 
     permission_classes = (AllowAny,)
 
-    @extend_schema(parameters=[CurrencyQuery], responses=GpuListAnswer)
+    @extend_schema(parameters=[CurrencyQuery], responses=answer_schema())
     def get(self, request: Request, key: str) -> Response:
         if key not in use_case_keys():
-            raise Http404
+            raise NotFound(f"No use case has this key. Known keys: {', '.join(use_case_keys())}.")
         currency = _currency(request)
-        rows = use_case_rows(slugs=cards_of(key), currency=currency)
-        return Response({"use_case": key} | _list_answer(rows, currency))
+        listed = listed_rows(currency=currency)
+        cases = case_rows(key=key, rows=listed, currency=currency)
+        answer = {"use_case": key} | _list_answer([case.row for case in cases], currency)
+        if key != FIRST:
+            answer |= case_answer(key=key, cases=cases, currency=currency)
+        return Response(answer)
 
 
 def _currency(request: Request) -> Currency:
