@@ -34,8 +34,8 @@ class Kind(StrEnum):
     COST = "cost"
 
 
-OFFER = _("live offer")
-MAKER = _("maker’s figure")
+# Said once, above and below the table: prices are live offers, other plain figures the maker’s.
+PLAIN = ""
 INDICATIVE = _("indicative")
 MEASURED = _("measured")
 DOCUMENTED = _("documented")
@@ -90,73 +90,73 @@ _OFFERS = (
     Column(
         key="price",
         label=_("Price per hour"),
-        basis=OFFER,
+        basis=PLAIN,
         kind=Kind.PRICE,
         cell=cells.price,
     ),
     Column(
         key="price8",
         label=_("8 GPUs, per GPU and hour"),
-        basis=OFFER,
+        basis=PLAIN,
         kind=Kind.PRICE,
         cell=cells.price_of_eight,
     ),
 )
 _MAKERS = (
-    Column(key="memory", label=_("Memory"), basis=MAKER, kind=Kind.GIGABYTES, cell=cells.memory),
+    Column(key="memory", label=_("Memory"), basis=PLAIN, kind=Kind.GIGABYTES, cell=cells.memory),
     Column(
         key="memory-type",
         label=_("Memory"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.GIGABYTES,
         cell=cells.memory_with_type,
     ),
     Column(
         key="bandwidth",
         label=_("Bandwidth"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.BANDWIDTH,
         cell=cells.bandwidth,
     ),
     Column(
         key="nvlink",
         label="NVLink",
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.BANDWIDTH,
         cell=cells.figure("nvlink_gb_per_s"),
     ),
     Column(
         key="bf16",
         label=_("BF16 tensor, TFLOPS"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.NUMBER,
         cell=cells.figure("bf16_dense_tflops"),
     ),
     Column(
         key="fp16",
         label=_("FP16 tensor, TFLOPS"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.NUMBER,
         cell=cells.figure("fp16_dense_tflops"),
     ),
     Column(
         key="fp32",
         label=_("FP32, TFLOPS"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.NUMBER,
         cell=cells.figure("fp32_tflops"),
     ),
     Column(
         key="fp64",
         label=_("FP64, TFLOPS"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.NUMBER,
         cell=cells.figure("fp64_tflops"),
     ),
     Column(
         key="rt-cores",
         label=_("RT cores"),
-        basis=MAKER,
+        basis=PLAIN,
         kind=Kind.YES_NO,
         cell=cells.has_rt_cores,
         sources=rt_core_sources,
