@@ -8,7 +8,7 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 
 from marketplace.accounts.models import Organisation
-from marketplace.models import Bid, Fill, Rental, Server, Shard
+from marketplace.models import Bid, Fill, OpeningNotice, Rental, Server, Shard
 
 
 def lock_shard(*, shard_id: int) -> Shard:
@@ -43,7 +43,8 @@ def lock_rental(*, rental_id: int) -> Rental | None:
 def claim_rentals(*, due: QuerySet[Rental], ids: Collection[int]) -> list[Rental]:
     """Lock those of ``ids`` that are still due and that nobody works on, in order of their ids."""
     claimed = _lock_rows(due.filter(pk__in=ids), skip_locked=True)
-    return list(claimed.select_related("fill__bid", "server").order_by("pk"))
+    facts = ("fill__bid__placed_by", "server__gpu_model")
+    return list(claimed.select_related(*facts).order_by("pk"))
 
 
 def claim_rental(*, rental_id: int) -> Rental | None:
@@ -64,6 +65,12 @@ def claim_untold_bids(*, ids: Collection[int]) -> list[Bid]:
     bids = Bid.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
     facts = ("placed_by", "gpu_model")
     return list(bids.filter(pk__in=ids, expiry_told_at=None).select_related(*facts).order_by("pk"))
+
+
+def claim_untold_openings(*, ids: Collection[int]) -> list[OpeningNotice]:
+    """Lock the opening notices that nobody has settled or is settling, with their readers."""
+    notices = OpeningNotice.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    return list(notices.filter(pk__in=ids, told_at=None).select_related("user").order_by("pk"))
 
 
 def _whole_rentals() -> QuerySet[Rental]:

@@ -6,9 +6,12 @@ from celery.signals import worker_ready
 from marketplace.accounts.clock import now
 from marketplace.bell import answer_bell
 from marketplace.operations import commands, match_mails, rentals
+from marketplace.operations.balance_mails import tell_of_low_balances
 from marketplace.operations.charging import charge_due_hours
 from marketplace.operations.matching import match_shard
+from marketplace.operations.opening import tell_of_opening
 from marketplace.operations.probes import probe_due
+from marketplace.operations.rental_mails import tell_of_endings
 from marketplace.operations.settlement import settle_due_hours
 
 # Ten thousand commands in one task; what is left then waits for the next sweep, seconds later.
@@ -19,6 +22,7 @@ SWEEPS_AT_START = (
     "marketplace.tasks.charge_hours",
     "marketplace.tasks.probe_rentals",
     "marketplace.tasks.tell_of_matches",
+    "marketplace.tasks.tell_of_times",
     "marketplace.tasks.forget_old_keys",
 )
 
@@ -92,6 +96,21 @@ def probe_rentals(**_later_arguments: object) -> None:
 def tell_of_matches(**_later_arguments: object) -> None:
     """Write the mails about fills and expired bids. Safe to run twice, at once and at any time."""
     match_mails.tell_of_matches(now=now())
+
+
+@shared_task(
+    name="marketplace.tasks.tell_of_times",
+    acks_late=True,
+    ignore_result=True,
+    soft_time_limit=50,
+    time_limit=60,
+)
+def tell_of_times(**_later_arguments: object) -> None:
+    """Write the mails about the opening, last hours and low balances. Safe to run twice."""
+    moment = now()
+    tell_of_opening(now=moment)
+    tell_of_endings(now=moment)
+    tell_of_low_balances(now=moment)
 
 
 @shared_task(

@@ -3,7 +3,19 @@
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.views import dashboard, explain, orders, rentals, sales, sell, seller, status
+from marketplace.views import (
+    dashboard,
+    explain,
+    intentions,
+    market,
+    market_files,
+    orders,
+    rentals,
+    sales,
+    sell,
+    seller,
+    status,
+)
 
 app_name = "marketplace"
 urlpatterns = [
@@ -13,6 +25,22 @@ urlpatterns = [
     path(_("orders/"), orders.orders, name="orders"),
     path(_("orders/<int:pk>/"), orders.order, name="order"),
     path(_("orders/<int:pk>/cancel/"), orders.order_cancel, name="order_cancel"),
+    path("intentions/", intentions.intentions, name="intentions"),
+    path(_("intentions/new/<slug:slug>/"), intentions.intention_new, name="intention_new"),
+    path(
+        _("intentions/<int:pk>/withdraw/"),
+        intentions.intention_withdraw,
+        name="intention_withdraw",
+    ),
+    path(_("market/"), market.market, name="market"),
+    path(_("market/export.csv"), market.market_csv, name="market_csv"),
+    path(_("market/<slug:slug>/"), market.market_gpu, name="market_gpu"),
+    path(_("market/<slug:slug>/fills.csv"), market_files.fills_csv, name="fills_csv"),
+    path(
+        _("market/<slug:slug>/history.json"),
+        market_files.price_history_json,
+        name="price_history",
+    ),
     path(_("rentals/"), rentals.rentals, name="rentals"),
     path(_("rentals/<int:pk>/"), rentals.rental, name="rental"),
     path(_("rentals/<int:pk>/end/"), rentals.rental_stop, name="rental_stop"),
@@ -29,6 +57,7 @@ urlpatterns = [
     path(_("seller/servers/<int:pk>/offer/"), seller.offer_add, name="offer_add"),
     path(_("seller/offers/"), seller.offers, name="offers"),
     path(_("seller/offers/<int:pk>/withdraw/"), seller.offer_withdraw, name="offer_withdraw"),
+    path(_("seller/demand/"), intentions.demand, name="demand"),
     path(_("seller/sales/"), sales.sales, name="sales"),
     path(_("seller/sales/<int:pk>/"), sales.sale, name="sale"),
 ]

@@ -215,6 +215,11 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 # How often one organisation may do a thing; off in tests alone.
 RATE_LIMITS_ARE_ON = True
 
+# --- speed: what pages keep for a moment -------------------------------------------------------
+# A change of the market's state reaches every page within this time, even when its forgetting
+# was lost.
+MARKET_STATE_SECONDS = 2
+
 # --- mail: rows first, a task sends them --------------------------------------------------------
 EMAIL_BACKEND = "marketplace.accounts.mail.RowBackend"
 MAIL_TRANSPORT_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
@@ -263,6 +268,7 @@ CELERY_TASK_ROUTES = {
     "marketplace.tasks.charge_hours": {"queue": "billing"},
     "marketplace.tasks.probe_rentals": {"queue": "delivery"},
     "marketplace.tasks.tell_of_matches": {"queue": "mail"},
+    "marketplace.tasks.tell_of_times": {"queue": "mail"},
     "marketplace.tasks.forget_old_keys": {"queue": "mail"},
     "billing.tasks.*": {"queue": "billing"},
     "marketplace.accounts.tasks.*": {"queue": "mail"},
@@ -275,6 +281,7 @@ CELERY_BEAT_SCHEDULE = {
     "apply-stripe-events": {"task": "billing.tasks.apply_stripe_events", "schedule": schedule(5.0)},
     "sweep-top-ups": {"task": "billing.tasks.sweep_top_ups", "schedule": schedule(60.0)},
     "tell-of-matches": {"task": "marketplace.tasks.tell_of_matches", "schedule": schedule(5.0)},
+    "tell-of-times": {"task": "marketplace.tasks.tell_of_times", "schedule": schedule(10.0)},
     "send-mails": {"task": "marketplace.accounts.tasks.send_mails", "schedule": schedule(5.0)},
     "forget-old-devices": {
         "task": "marketplace.accounts.tasks.forget_old_sessions",

@@ -32,3 +32,5 @@ REST_FRAMEWORK = REST_FRAMEWORK | {
 }
 ACCOUNT_RATE_LIMITS = False
 RATE_LIMITS_ARE_ON = False
+# What one test's pages kept is no state of the next test.
+MARKET_STATE_SECONDS = 0

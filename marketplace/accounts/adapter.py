@@ -7,7 +7,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.core.mail import EmailMessage
 from django.db import transaction
 from django.forms import BaseForm
 from django.http import HttpRequest
@@ -17,7 +17,7 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from marketplace.accounts.clock import now
-from marketplace.accounts.mail import html_form
+from marketplace.accounts.mail import compose_mail
 from marketplace.accounts.models import Language, User
 from marketplace.accounts.operations.audit import record_act
 from marketplace.accounts.operations.people import create_personal_organisation
@@ -66,12 +66,9 @@ class AccountAdapter(DefaultAccountAdapter):
         context: dict[str, Any],
         headers: dict[str, str] | None = None,
     ) -> EmailMessage:
-        """Add an HTML form that says the same as the text."""
-        message = super().render_mail(template_prefix, email, context, headers)
-        assert isinstance(message, EmailMultiAlternatives)
-        page = html_form(subject=str(message.subject), text=str(message.body))
-        message.attach_alternative(page, "text/html")
-        return message
+        """Write the mail in our two forms."""
+        assert isinstance(email, str), "each of our mails goes to one address"
+        return compose_mail(to=email, template=template_prefix, context=context)
 
     def send_notification_mail(
         self,

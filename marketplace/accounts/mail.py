@@ -1,15 +1,31 @@
-"""Mails as rows: every mail becomes one, which a task sends; and how our mails are written."""
+"""Mails as rows: every mail becomes one, which a task sends; and how our mails are written.
 
+A mail is one template of pieces (see the tags ``mails``), written twice: as HTML and as text.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template.loader import render_to_string
+from django.urls import NoReverseMatch, reverse
 from django.utils.translation import override
 
 from marketplace.accounts.clock import now
 from marketplace.accounts.models import Mail
+
+# The two forms of a mail.
+HTML = "html"
+TEXT = "text"
+LAYOUTS = {HTML: "emails/layout.html", TEXT: "emails/layout.txt"}
+# Where a reader chooses which mails to get.
+SETTINGS_PAGES = ("accounts:notifications", "accounts:profile")
+# Not ``\s``: the spaces that may not break must stay as they are.
+BREAKABLE = re.compile(r"[ \t\n]+")
+SPACES_AT_END = re.compile(r"[ \t]+$", re.MULTILINE)
+BLANK_LINES = re.compile(r"\n{3,}")
 
 
 class RowBackend(BaseEmailBackend):
@@ -33,28 +49,48 @@ class RowBackend(BaseEmailBackend):
 
 
 def write_mail(*, to: str, language: str, template: str, context: Mapping[str, object]) -> None:
-    """Write ``emails/<template>_subject.txt`` and ``_message.txt`` in a language, to one address."""
+    """Write ``<template>_subject.txt`` and ``_message.txt`` of the mails' folder to one address."""
     with override(language):
-        message = compose_mail(to=to, template=template, context=context)
+        message = compose_mail(to=to, template=f"emails/{template}", context=context)
     message.send()
 
 
 def compose_mail(
     *, to: str, template: str, context: Mapping[str, object]
 ) -> EmailMultiAlternatives:
-    """Return the mail that `write_mail` writes, in the language in use; nothing is stored."""
-    page = {"site_name": settings.SITE_NAME, **context}
-    subject = " ".join(render_to_string(f"emails/{template}_subject.txt", page).split())
-    text = render_to_string(f"emails/{template}_message.txt", page).strip()
-    message = EmailMultiAlternatives(subject=subject, body=text, to=[to])
-    message.attach_alternative(html_form(subject=subject, text=text), "text/html")
+    """Return a mail in the language in use, as text and as HTML; nothing is stored."""
+    page = {"site_name": settings.SITE_NAME, "settings_url": settings_url(), **context}
+    subject = one_line(render_to_string(f"{template}_subject.txt", page))
+    text, html = (
+        render_to_string(
+            f"{template}_message.txt",
+            {**page, "subject": subject, "form": form, "layout": LAYOUTS[form]},
+        )
+        for form in (TEXT, HTML)
+    )
+    message = EmailMultiAlternatives(subject=subject, body=_tidy(text), to=[to])
+    message.attach_alternative(html, "text/html")
     return message
 
 
-def html_form(*, subject: str, text: str) -> str:
-    """Return a mail's text as a simple page."""
-    page = {"subject": subject, "text": text, "site_name": settings.SITE_NAME}
-    return render_to_string("emails/account.html", page)
+def settings_url() -> str:
+    """Return the whole address of the page on which a reader chooses their mails."""
+    for name in SETTINGS_PAGES:
+        try:
+            return f"{settings.PUBLIC_URL}{reverse(name)}"
+        except NoReverseMatch:
+            continue
+    return ""
+
+
+def one_line(text: str) -> str:
+    """Return a text of a template without its line breaks."""
+    return BREAKABLE.sub(" ", text).strip(" ")
+
+
+def _tidy(text: str) -> str:
+    """Return a text form without what its template's own line breaks left."""
+    return BLANK_LINES.sub("\n\n", SPACES_AT_END.sub("", text)).strip()
 
 
 def _html_of(message: EmailMessage) -> str:

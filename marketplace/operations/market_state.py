@@ -8,8 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from billing.operations.topups import set_gate
 from marketplace.accounts.operations.audit import record_act
+from marketplace.market_now import forget_market_now
 from marketplace.models import Command, MarketState
 from marketplace.operations.commands import submit_command
+from marketplace.operations.opening import note_opening
 from marketplace.operations.refusals import Refusal
 
 MAX_REASON_LENGTH = 200
@@ -55,7 +57,10 @@ def set_market_state(
     )
     if gpu_model_id is None:
         set_gate(is_open=state != State.PRELAUNCH, now=now)
+        if state == State.OPEN:
+            note_opening(now=now)
     _tell_exchange(row, staff_id=staff_id, now=now)
+    forget_market_now()
     return row
 
 
@@ -63,6 +68,7 @@ def finish_reopening(log: Iterable[Command], *, now: datetime) -> None:
     """Open the markets whose reopening got its number, in the matcher's transaction."""
     for command in log:
         if command.kind == Command.Kind.SET_MARKET_STATE and command.not_before is not None:
+            forget_market_now()
             reopened = MarketState.objects.filter(state=State.REOPENING)
             reopened.filter(gpu_model__slug=command.payload["gpu_model"]).update(
                 state=State.OPEN, changed_at=now

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from marketplace.accounts.models import User
+from billing.money import hold_minor
+from marketplace.accounts.models import MailKind, User
 from marketplace.locks import claim_untold_bids, claim_untold_fills
 from marketplace.models import Bid, Fill
 from marketplace.operations.charging import in_batches
@@ -64,16 +65,28 @@ def _tell_of_expiries(ids: Collection[int], *, now: datetime) -> int:
 def _to_customer(fill: Fill) -> Letter:
     return Letter(
         reader=fill.bid.placed_by,
+        kind=MailKind.ORDER_FILLED,
         template="order_filled",
         page="marketplace:rental",
         page_id=fill.rental.pk,
-        context={"fill": fill, "rental": fill.rental, "gpu_model": fill.bid.gpu_model.name},
+        context={
+            "fill": fill,
+            "rental": fill.rental,
+            "gpu_model": fill.bid.gpu_model.name,
+            "held_minor": hold_minor(
+                price_micro=fill.customer_price_micro,
+                gpus=fill.gpus,
+                hours=fill.hours,
+                vat_bps=fill.bid.vat_bps,
+            ),
+        },
     )
 
 
 def _to_seller(fill: Fill, *, reader: User) -> Letter:
     return Letter(
         reader=reader,
+        kind=MailKind.HOURS_SOLD,
         template="hours_sold",
         page="marketplace:sale",
         page_id=fill.rental.pk,
@@ -89,6 +102,7 @@ def _to_seller(fill: Fill, *, reader: User) -> Letter:
 def _of_expiry(bid: Bid) -> Letter:
     return Letter(
         reader=bid.placed_by,
+        kind=MailKind.BID_EXPIRED,
         template="bid_expired",
         page="marketplace:order",
         page_id=bid.pk,

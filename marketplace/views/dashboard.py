@@ -8,6 +8,7 @@ from billing.models import BillingProfile
 from billing.queries import wallets_of
 from marketplace.accounts.http import SignedInRequest, signed_in
 from marketplace.accounts.models import SshKey
+from marketplace.queries.intentions import intentions_of
 from marketplace.queries.orders import open_orders_of, orders_of
 from marketplace.queries.rentals import live_rentals_of
 
@@ -24,6 +25,7 @@ def dashboard(request: SignedInRequest) -> HttpResponse:
         "wallets": wallets,
         "rentals": live_rentals_of(organisation_id=organisation_id)[:GLANCE],
         "orders": open_orders_of(organisation_id=organisation_id)[:GLANCE],
+        "intentions": intentions_of(organisation_id=organisation_id)[:GLANCE],
         "steps": {
             "has_profile": BillingProfile.objects.filter(organisation_id=organisation_id).exists(),
             "has_money": any(wallet.posted_minor for wallet in wallets),

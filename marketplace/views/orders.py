@@ -31,6 +31,7 @@ from marketplace.operations.bids import (
 from marketplace.operations.refusals import Refusal
 from marketplace.queries.exchange import market_state
 from marketplace.queries.orders import held_for, last_decision, orders_of, reason_words
+from marketplace.views.intentions import is_before_launch, to_intention
 from marketplace.views.live import live_fragment
 from marketplace.views.refused import add_refusal
 
@@ -41,6 +42,8 @@ PAGE_SIZE = 50
 def order_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the whole ticket of a model, filled in from the address."""
     gpu = get_object_or_404(GpuModel, slug=slug, is_listed=True)
+    if is_before_launch(gpu):
+        return to_intention(request, slug)
     initial = {name: value for name, value in request.GET.items() if name in TicketForm.base_fields}
     form = TicketForm(initial=initial)
     return _ticket_page(request, form, gpu=gpu)
@@ -51,6 +54,8 @@ def order_new(request: HttpRequest, slug: str) -> HttpResponse:
 def order_review(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show what the ticket would do and hold; place it when it is accepted."""
     gpu = get_object_or_404(GpuModel, slug=slug, is_listed=True)
+    if request.method != "POST" and is_before_launch(gpu):
+        return to_intention(request, slug)
     ticket = TicketForm(request.GET)
     if not ticket.is_valid():
         return _ticket_page(request, ticket, gpu=gpu)
@@ -76,6 +81,7 @@ def _review_form(request: SignedInRequest, preview: BidPreview) -> ReviewForm:
     initial = ReviewForm.first_values(
         price_micro=preview.limit_price_micro, start=preview.earliest_start
     )
+    initial["label"] = request.GET.get("label", "")
     return ReviewForm(request.POST or None, keys=keys, initial=initial)
 
 

@@ -85,6 +85,7 @@ CUSTOMERS = (
     Shown("orders", "marketplace:orders"),
     Shown("order-filled", "marketplace:orders", query={"status": "filled"}, first=ROW),
     Shown("order-waiting", "marketplace:orders", query={"status": "resting"}, first=ROW),
+    Shown("intentions", "marketplace:intentions"),
     Shown("rentals", "marketplace:rentals"),
     RENTAL,
     Shown("wallets", "billing:wallets"),
@@ -103,6 +104,7 @@ SELLERS = (
     Shown("server-add", "marketplace:server_add"),
     Shown("offer-add", "marketplace:offer_add", {"pk": 1}),
     Shown("offers", "marketplace:offers"),
+    Shown("demand", "marketplace:demand"),
     Shown("sales", "marketplace:sales"),
     Shown("sale", "marketplace:sales", first=ROW),
 )

@@ -105,6 +105,11 @@ RULES = {
     "marketplace:orders": page(SIGNED_IN),
     "marketplace:order": page(BUYERS),
     "marketplace:order_cancel": button(frozenset({"buyer", "trader"})),
+    "marketplace:intentions": page(SIGNED_IN),
+    # The market of these tests is open: there the form leads on to the order's.
+    "marketplace:intention_new": Rule(TRADING, get=302, post=200),
+    "marketplace:intention_withdraw": button(frozenset({"buyer", "trader"})),
+    "marketplace:demand": page(SELLER),
     "marketplace:rentals": page(SIGNED_IN),
     "marketplace:rental": page(BUYERS),
     "marketplace:rental_stop": button(frozenset({"buyer", "trader"})),

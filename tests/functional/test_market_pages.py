@@ -411,6 +411,7 @@ class TestEveryPage:
         cache.clear()
         browser = as_person(people.buyer)
 
-        response = browser.get(reverse("marketplace:order_new", args=["rtx-4090"]))
+        response = browser.get(reverse("marketplace:order_new", args=["rtx-4090"]), follow=True)
 
         assert "The market is not open yet" in response.content.decode()
+        assert "Save my intention" in response.content.decode()

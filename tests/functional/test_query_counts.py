@@ -30,6 +30,7 @@ LISTS = [
     ("buyer", "marketplace:dashboard"),
     ("buyer", "marketplace:orders"),
     ("buyer", "marketplace:rentals"),
+    ("buyer", "marketplace:intentions"),
     ("buyer", "billing:wallets"),
     ("buyer", "billing:statement"),
     ("buyer", "billing:statement_csv"),
@@ -40,6 +41,7 @@ LISTS = [
     ("seller", "marketplace:servers"),
     ("seller", "marketplace:offers"),
     ("seller", "marketplace:sales"),
+    ("seller", "marketplace:demand"),
     ("admin", "admin:accounts_user_changelist"),
     ("admin", "admin:accounts_organisation_changelist"),
     ("admin", "admin:marketplace_bid_changelist"),
@@ -55,9 +57,9 @@ COPIES = 4
 
 
 @pytest.fixture(autouse=True)
-def _what_is_kept_stays_kept(settings, monkeypatch):
+def _what_is_kept_stays_kept(settings):
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    monkeypatch.setattr("config.context_processors.MARKET_STATE_SECONDS", 1_000)
+    settings.MARKET_STATE_SECONDS = 1_000
 
 
 @pytest.fixture
@@ -98,6 +100,7 @@ def add_rows(market: WholeMarket) -> None:
         OfferWindow.objects.create(offer=offer, starts_at=now(), ends_at=now())
         _sale(market, server, offer)
         copied(market.waiting, label=f"label {number}")
+        copied(market.intention, key=str(number), gpu_model=model)
         copied(market.top_up, idempotency_key=str(number))
         copied(market.key, fingerprint=f"SHA256:{number}")
         fund_wallet(market.buyers, amount_minor=100)

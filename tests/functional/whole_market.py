@@ -24,7 +24,17 @@ from marketplace.accounts.models import (
 from marketplace.accounts.operations.devices import Visit, note_device
 from marketplace.accounts.operations.keys import add_ssh_key
 from marketplace.accounts.operations.tokens import create_token
-from marketplace.models import Bid, Command, Fill, MarketState, Offer, Rental, Seller, Server
+from marketplace.models import (
+    Bid,
+    Command,
+    Fill,
+    Intention,
+    MarketState,
+    Offer,
+    Rental,
+    Seller,
+    Server,
+)
 from marketplace.operations.market_state import set_market_state
 from marketplace.operations.matching import match_shard
 from tests.builders import FINGERPRINT
@@ -68,6 +78,7 @@ GUARDED = (
     Fill,
     Hold,
     HoldMove,
+    Intention,
     Invitation,
     Journal,
     Membership,
@@ -94,6 +105,7 @@ class WholeMarket:
     waiting: Bid
     bought: Bid
     rental: Rental
+    intention: Intention
     top_up: TopUp
     key: SshKey
     device: UserSession
@@ -112,6 +124,7 @@ class WholeMarket:
         return {
             "marketplace:order": self.waiting.pk,
             "marketplace:order_cancel": self.waiting.pk,
+            "marketplace:intention_withdraw": self.intention.pk,
             "marketplace:rental": self.rental.pk,
             "marketplace:rental_stop": self.rental.pk,
             "marketplace:rental_wait": self.rental.pk,
@@ -163,6 +176,7 @@ def make_whole_market() -> WholeMarket:
         waiting=waiting,
         bought=bought,
         rental=_handed_over(bought, now=now),
+        intention=_intention(waiting, now=now),
         top_up=_top_up(buyers, people["buyer"], now=now),
         key=add_ssh_key(
             user_id=people["buyer"].pk, name="zebra-laptop", public_key=SSH_KEY, now=now
@@ -253,6 +267,22 @@ def _handed_over(bid: Bid, *, now: datetime) -> Rental:
     rental.handed_over_at = rental.ready_at = rental.access_opened_at = now
     rental.save()
     return rental
+
+
+def _intention(bid: Bid, *, now: datetime) -> Intention:
+    """Return what the buyers would have ordered before the opening."""
+    return Intention.objects.create(
+        organisation=bid.organisation,
+        saved_by=bid.placed_by,
+        gpu_model=bid.gpu_model,
+        gpus=1,
+        hours=3,
+        currency="EUR",
+        limit_price_micro=234_000,
+        label=LABEL,
+        key="first",
+        saved_at=now,
+    )
 
 
 def _top_up(organisation: Organisation, user: User, *, now: datetime) -> TopUp:

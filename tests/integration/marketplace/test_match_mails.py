@@ -44,7 +44,9 @@ class TestAFill:
         assert told == 1
         assert mail.subject == f"Your order is filled: rental {rental.pk}"
         assert "2 × RTX 4090 for 3 h" in mail.body_text
-        assert "€0.50 per GPU and hour, excluding tax" in mail.body_text
+        assert "Price per GPU and hour, before tax: €0.50" in mail.body_text
+        # 2 × 3 h × 0.50 and 20 % VAT.
+        assert "Held, tax included: €3.60" in mail.body_text
         # From 11:00 UTC, an hour later in Paris.
         assert "12:00 (Europe/Paris)" in mail.body_text
         assert f"http://127.0.0.1:8000/en/rentals/{rental.pk}/" in mail.body_text
