@@ -1,23 +1,66 @@
 """What is answered when a request cannot be served: a page to people, a problem to programs."""
 
+import logging
+import secrets
 from http import HTTPStatus
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
-from django.views import defaults
+from django.template.loader import render_to_string
+from django.utils.translation import get_language
+
+from config.lost_pages import ways_on
+
+logger = logging.getLogger(__name__)
 
 # Where programs ask: they get no page.
 FOR_PROGRAMS = ("/api/", "/webhooks/")
+REFERENCE_BYTES = 5
+LAST_RESORT = "<!doctype html><title>500</title><h1>500</h1><p>{reference}</p>"
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     return refusal_page(request, HTTPStatus.BAD_REQUEST)
 
 
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path.startswith(FOR_PROGRAMS):
+        return _problem(HTTPStatus.FORBIDDEN)
+    return render(request, "403.html", status=HTTPStatus.FORBIDDEN)
+
+
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Say that there is no such page, and what may have been meant."""
     if request.path.startswith(FOR_PROGRAMS):
         return _problem(HTTPStatus.NOT_FOUND)
-    return defaults.page_not_found(request, exception)
+    language = get_language() or settings.LANGUAGE_CODE
+    context = {"lost": ways_on(path=request.path, language=language)}
+    return render(request, "404.html", context, status=HTTPStatus.NOT_FOUND)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """Say that we failed, with a reference that stands in our log. Asks no database and no session."""
+    reference = secrets.token_hex(REFERENCE_BYTES)
+    request.failure_reference = reference  # type: ignore[attr-defined]  # read by our log
+    if request.path.startswith(FOR_PROGRAMS):
+        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, reference=reference)
+    try:
+        page = render_to_string(
+            "500.html", {"reference": reference, "SITE_NAME": settings.SITE_NAME}
+        )
+    # The outermost edge: whatever broke the page of the failure, its reader gets an answer.
+    except Exception:
+        logger.exception("The page of a failure could not be made.")
+        page = LAST_RESORT.format(reference=reference)
+    return HttpResponse(page, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def method_page(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
+    """Say that this address is not used so; the methods that it knows stay in the header."""
+    answer = render(request, "405.html", status=HTTPStatus.METHOD_NOT_ALLOWED)
+    answer["Allow"] = refused.headers.get("Allow", "")
+    return answer
 
 
 def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
@@ -25,9 +68,10 @@ def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
     if request.path.startswith(FOR_PROGRAMS):
         return _problem(status)
     is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    return render(request, "400.html", {"is_too_large": is_too_large}, status=status)
+    context = {"is_too_large": is_too_large, "SITE_NAME": settings.SITE_NAME}
+    return HttpResponse(render_to_string("400.html", context), status=status)
 
 
-def _problem(status: HTTPStatus) -> JsonResponse:
-    body = {"type": "about:blank", "title": status.phrase, "status": int(status)}
+def _problem(status: HTTPStatus, **details: str) -> JsonResponse:
+    body = {"type": "about:blank", "title": status.phrase, "status": int(status)} | details
     return JsonResponse(body, status=status, content_type="application/problem+json")

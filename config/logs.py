@@ -29,6 +29,9 @@ class JsonFormatter(logging.Formatter):
             for name, value in vars(record).items()
             if name not in STANDARD and (isinstance(value, int) or name in CODES)
         }
+        reference = getattr(getattr(record, "request", None), "failure_reference", "")
+        if reference:
+            line["reference"] = reference
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
             line["where"] = [

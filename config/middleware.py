@@ -7,8 +7,9 @@ from urllib.parse import unquote_to_bytes
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
+from django.utils.translation import get_language_from_path
 
-from config.errors import refusal_page
+from config.errors import method_page, refusal_page
 
 FORM = "application/x-www-form-urlencoded"
 NUL = "\0"
@@ -27,6 +28,19 @@ class ReadableRequestMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         status = _refusal(request)
         return refusal_page(request, status) if status else self.get_response(request)
+
+
+class MethodPageMiddleware:
+    """Give people a page where an address refuses their method with an empty answer."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        answer = self.get_response(request)
+        is_bare = answer.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not answer.content
+        is_page = get_language_from_path(request.path) is not None
+        return method_page(request, answer) if is_bare and is_page else answer
 
 
 def _refusal(request: HttpRequest) -> HTTPStatus | None:
