@@ -34,6 +34,8 @@ JOB_LABELS: dict[Job, str | Promise] = {
     Job.INFERENCE16: _("Inference, 16 bits"),
 }
 KINDS = {Verdict.COMFORTABLE: "ok", Verdict.TIGHT: "tight", Verdict.NO: "no"}
+# Where a whole card ends in a bar: what is too large still shows that it is.
+CARD_PERCENT = 80
 # The list's filter leaves full training out: one card rarely holds it.
 FILTER_JOBS = (Job.QLORA, Job.LORA16, Job.INFERENCE16)
 
@@ -80,6 +82,12 @@ class Fit:
     def kind(self) -> str:
         """Return the kind that ``components/status.html`` draws: ok, tight or no."""
         return KINDS[self.verdict]
+
+    @property
+    def bar_percent(self) -> int:
+        """Return the length of a bar in which the whole card is `CARD_PERCENT` long."""
+        share = self.wanted.needed_gb * CARD_PERCENT / self.memory_gb
+        return min(int(share), 100)
 
     @property
     def word(self) -> str:

@@ -1,6 +1,7 @@
 """The table of cards: every figure with its source, read once."""
 
 import csv
+from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
@@ -12,6 +13,9 @@ from sizing.models import Card
 
 NEAREST_NAMES = 3  # More suggestions are a list to read, not a help.
 NEAREST_CUTOFF = 0.5  # Below it difflib offers names that share only a prefix such as "rtx-".
+
+# The day on which the sources of the whole table were read.
+READ_ON: Final = date(2026, 11, 30)
 
 _TABLE: Final = "gpus.csv"
 

@@ -1,48 +1,67 @@
 """One GPU model."""
 
-from decimal import Decimal
-
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext
+from django.urls import reverse
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
+from catalog.content.use_cases import use_case_text
 from catalog.forms import chosen_currency, prefilled_hours
-from catalog.models import GpuModel
-from catalog.queries import (
-    STALE_AFTER,
-    GpuRow,
-    gpu_rows,
-    listed_gpus,
-    quotes_by_currency,
+from catalog.gpu_page import (
+    DAY,
+    PERIODS,
+    Period,
+    average_micro,
+    chosen_period,
+    neighbours_of,
+    questions_of,
+    sources_of,
+    specs_of,
+    use_cases_of,
+    workload_fits,
 )
+from catalog.models import GpuModel
+from catalog.queries import STALE_AFTER, listed_gpus
+from catalog.queries_listed import listed_gpu_rows
+from catalog.queries_market import price_history, published_offers
 from marketplace.accounts import clock
+from sizing.cards import READ_ON
 
-NEIGHBOURS = 3  # Enough to choose from, short enough for the side of the page.
 # The exchange's own form when it is installed, else a plain notice.
 TICKET_TEMPLATES = ["marketplace/ticket.html", "catalog/no_ticket.html"]
 
 
 @require_safe
 def gpu(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show one model: prices in every currency, what fits, the maker's figures, the order ticket."""
+    """Show one model: its market, what fits, the maker's figures, and the order ticket."""
     model = get_object_or_404(GpuModel, slug=slug)
     choice = chosen_currency(request.GET)
-    rows = gpu_rows(gpus=listed_gpus(), currency=choice.currency)
-    row = next((r for r in rows if r.gpu.pk == model.pk), None)
-    row = row or gpu_rows(gpus=[model], currency=choice.currency)[0]
-    quotes = quotes_by_currency(gpu=model)
     now = clock.now()
+    listed = listed_gpus()
+    others = [other for other in listed if other.pk != model.pk]
+    row, *rows = listed_gpu_rows(gpus=[model, *others], currency=choice.currency, now=now)
+    period = chosen_period(request.GET.get("range", ""), now=now)
+    hours = price_history(gpu=model, currency=choice.currency, since=period.starts_at)
+    offers = published_offers(gpu=model, currency=choice.currency)
     context = {
         "choice": choice,
         "gpu": model,
         "row": row,
-        "quotes": quotes,
-        "chosen": next(q for q in quotes if q.currency == choice.currency),
         "is_stale": row.as_of is not None and now - row.as_of > STALE_AFTER,
-        "specs": _specs(model),
-        "sources": _sources(model),
-        "neighbours": _neighbours(row, rows),
+        "period": period,
+        "period_links": _period_links(request, period),
+        "history": hours,
+        "average_24h_micro": average_micro(hours, since=now - DAY),
+        "offers": offers,
+        "fits": workload_fits(model),
+        "specs": specs_of(model),
+        "sources": sources_of(model),
+        "read_on": READ_ON,
+        "questions": questions_of(row, offers=offers, currency=choice.currency),
+        "use_cases": _use_case_links(model),
+        "neighbours": neighbours_of(row, rows),
         "ticket_templates": TICKET_TEMPLATES,
         "hours": prefilled_hours(request.GET),
         "now": now,
@@ -50,40 +69,28 @@ def gpu(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "catalog/gpu.html", context, status=400 if choice.refused else 200)
 
 
-def _neighbours(row: GpuRow, rows: list[GpuRow]) -> list[GpuRow]:
-    """Return the offered models nearest in memory; at equal distance, the cheaper first."""
-    others = [r for r in rows if r.price_micro is not None and r.gpu.pk != row.gpu.pk]
-    others.sort(
-        key=lambda r: (
-            abs(r.gpu.memory_gb - row.gpu.memory_gb),
-            r.price_micro or 0,
-            r.gpu.slug,
+def _period_links(request: HttpRequest, period: Period) -> list[tuple[str, str, bool]]:
+    """Return the links to the price history's other lengths."""
+    links = []
+    for key, (label, _length) in PERIODS.items():
+        query = request.GET.copy()
+        query["range"] = key
+        links.append((str(label), f"?{query.urlencode()}#history", key == period.key))
+    return links
+
+
+def _use_case_links(model: GpuModel) -> list[tuple[str, str]]:
+    """Return name and address of the use cases that list the card."""
+    language = get_language() or settings.LANGUAGE_CODE
+    return [
+        (
+            use_case_text(
+                key=key,
+                language=language,
+                site=settings.SITE_NAME,
+                programme=settings.SELLER_PROGRAMME_NAME,
+            ).short_title,
+            reverse("catalog:use_case", kwargs={"key": key}),
         )
-    )
-    return others[:NEIGHBOURS]
-
-
-def _specs(model: GpuModel) -> list[tuple[str, Decimal, str]]:
-    """Return the further figures that were read: label, value, unit."""
-    rows = [
-        ("fp16_dense_tflops", gettext("FP16 tensor"), "TFLOPS"),
-        ("bf16_dense_tflops", gettext("BF16 tensor"), "TFLOPS"),
-        ("fp8_dense_tflops", gettext("FP8 tensor"), "TFLOPS"),
-        ("fp4_dense_tflops", gettext("FP4 tensor"), "TFLOPS"),
-        ("tf32_dense_tflops", gettext("TF32 tensor"), "TFLOPS"),
-        ("fp32_tflops", "FP32", "TFLOPS"),
-        ("fp64_tflops", "FP64", "TFLOPS"),
-        ("tdp_w", gettext("Power"), "W"),
+        for key in use_cases_of(model)
     ]
-    figures = model.figures
-    return [(label, Decimal(figures[key]), unit) for key, label, unit in rows if key in figures]
-
-
-def _sources(model: GpuModel) -> list[tuple[str, str]]:
-    """Return where each group of figures was read."""
-    rows = [
-        (gettext("Memory, bandwidth, power"), model.source_base),
-        (gettext("Tensor rates"), model.source_tensor),
-        ("NVLink", model.source_nvlink),
-    ]
-    return [(label, source) for label, source in rows if source]

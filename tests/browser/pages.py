@@ -58,6 +58,7 @@ PUBLIC = (
     Shown("compare-one", "catalog:compare", query={"cards": "l40s"}),
     Shown("compare-none", "catalog:compare"),
     Shown("gpu", "catalog:gpu", CARD, DOLLARS),
+    Shown("gpu-month", "catalog:gpu", CARD, DOLLARS | {"range": "30d"}),
     Shown("gpu-without-offer", "catalog:gpu", {"slug": "b200-sxm"}, DOLLARS),
     Shown("order-new", "marketplace:order_new", CARD, DOLLARS | {"kind": "limit"}),
     Shown("sign-up", "account_signup"),
