@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from config import health
 from config.metrics import metrics
+from config.sitemaps import SITEMAPS, robots, sitemap
 
 handler400 = "config.errors.bad_request"
 handler404 = "config.errors.page_not_found"
@@ -14,6 +15,8 @@ urlpatterns = [
     path("health/live", health.live, name="health-live"),
     path("health/ready", health.ready, name="health-ready"),
     path("metrics", metrics, name="metrics"),
+    path("sitemap.xml", sitemap, {"sitemaps": SITEMAPS}, name="sitemap"),
+    path("robots.txt", robots, name="robots"),
     path("webhooks/", include("billing.webhook_urls")),
     path("api/v1/", include("marketplace.accounts.api.urls")),
     path("api/v1/", include("catalog.api.urls")),

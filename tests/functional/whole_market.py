@@ -12,6 +12,7 @@ from django.utils import translation
 from billing.models import BillingProfile, Hold, HoldMove, Journal, TopUp
 from billing.money import Currency
 from billing.operations.topups import set_gate
+from catalog.models import Guide, GuideText
 from marketplace.accounts import clock
 from marketplace.accounts.models import (
     ApiToken,
@@ -112,6 +113,7 @@ class WholeMarket:
     token: ApiToken
     invitation: Invitation
     membership: Membership
+    guide: GuideText
 
     def browser_of(self, name: str, *, checks_csrf: bool = False) -> Client:
         client = Client(enforce_csrf_checks=checks_csrf)
@@ -138,6 +140,7 @@ class WholeMarket:
             "accounts:token_revoke": self.token.pk,
             "accounts:switch": self.buyers.pk,
             "accounts:member_remove": self.membership.pk,
+            "catalog:guide_preview": self.guide.pk,
             "accounts:invitation_accept": self.invitation.pk,
             "accounts:invitation_decline": self.invitation.pk,
             "accounts:invitation_withdraw": self.invitation.pk,
@@ -191,7 +194,29 @@ def make_whole_market() -> WholeMarket:
             created_at=now,
         ),
         membership=Membership.objects.get(organisation=buyers, user=people["viewer"]),
+        guide=_guide(now=now),
     )
+
+
+def _guide(*, now: datetime) -> GuideText:
+    """Return the English text of a guide that both languages have at one address."""
+    guide = Guide.objects.create(key="guide")
+    texts = [
+        GuideText.objects.create(
+            guide=guide,
+            language=language,
+            slug=SLUG,
+            title="A guide",
+            short_title="Guide",
+            description="A guide.",
+            body="## Part",
+            state=GuideText.State.PUBLISHED,
+            published_on=now.date(),
+            reviewed_on=now.date(),
+        )
+        for language in ("en", "fr")
+    ]
+    return texts[0]
 
 
 def counted() -> dict[str, list[tuple[object, ...]]]:
