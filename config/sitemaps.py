@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.sitemaps import Sitemap
+from django.contrib.sitemaps.views import sitemap as read_sitemap
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import get_language
@@ -100,6 +101,7 @@ class GuideSitemap(PublicSitemap):
         return max(text.reviewed_on for text in item.texts.all() if text.is_published)
 
 
+sitemap = require_safe(read_sitemap)
 SITEMAPS = {"pages": PageSitemap, "gpus": GpuSitemap, "guides": GuideSitemap}
 
 
