@@ -7,6 +7,7 @@ from django.core.cache import cache
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from marketplace.accounts.public_pages import pages_changed
 from marketplace.models import MarketState
 
 STATES_KEY = "market-states"
@@ -40,6 +41,7 @@ def model_now(*, slug: str) -> ShownState:
 def forget_market_now() -> None:
     """Let pages read the states anew, once the caller's transaction is committed."""
     transaction.on_commit(_forget)
+    pages_changed()
 
 
 def _forget() -> None:

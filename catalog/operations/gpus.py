@@ -4,6 +4,7 @@ from django.db import transaction
 
 from catalog.content.use_cases import cards_of
 from catalog.models import GpuModel
+from marketplace.accounts.public_pages import pages_changed
 from sizing.cards import all_cards
 from sizing.models import Card
 
@@ -50,6 +51,7 @@ def load_gpu_models() -> int:
     GpuModel.objects.bulk_create(
         models, update_conflicts=True, unique_fields=["slug"], update_fields=REFRESHED
     )
+    pages_changed()
     return len(models)
 
 

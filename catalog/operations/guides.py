@@ -7,6 +7,7 @@ from django.db import transaction
 
 from catalog.content.guide_files import GuideFile, GuideTextFile, guide_files
 from catalog.models import GpuModel, Guide, GuideText
+from marketplace.accounts.public_pages import pages_changed
 
 # What a file gives. Whether a text is shown, and since when, staff decide.
 FROM_FILE = ("slug", "title", "short_title", "description", "body", "reviewed_on")
@@ -40,6 +41,7 @@ def load_guides() -> LoadedGuides:
                 kept.append(f"{text.language}/{file.key}")
             else:
                 counts[outcome] += 1
+    pages_changed()
     return LoadedGuides(**counts, kept=tuple(kept))
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from billing.money import Currency
 from catalog.models import Quote
+from marketplace.accounts.public_pages import pages_changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +46,4 @@ def publish_quotes(*, quotes: Sequence[QuoteToPublish], as_of: datetime) -> None
         unique_fields=["gpu_model", "currency", "gpus"],
         update_fields=["price_micro", "starts_at", "as_of"],
     )
+    pages_changed()

@@ -221,6 +221,8 @@ RATE_LIMITS_ARE_ON = True
 # A change of the market's state reaches every page within this time, even when its forgetting
 # was lost.
 MARKET_STATE_SECONDS = 2
+# Visitors' pages are kept this long at most: the ages on them are off by no more. 0 keeps none.
+PUBLIC_PAGE_SECONDS = 5
 
 # --- mail: rows first, a task sends them --------------------------------------------------------
 EMAIL_BACKEND = "marketplace.accounts.mail.RowBackend"

@@ -34,3 +34,4 @@ ACCOUNT_RATE_LIMITS = False
 RATE_LIMITS_ARE_ON = False
 # What one test's pages kept is no state of the next test.
 MARKET_STATE_SECONDS = 0
+PUBLIC_PAGE_SECONDS = 0

@@ -1,0 +1,188 @@
+"""Public pages answered from what was rendered a moment ago.
+
+`public_page` keeps what a view answers to a visitor who has no session, for a few seconds, so that
+the ages on it stay honest. A kept page is forgotten at once when the version moves: `pages_changed`
+moves it when prices are published, when the market's state changes and when content is edited.
+
+Nothing is kept of or for anybody who has a session or a waiting message, and nothing that sets a
+cookie or holds a form's token. While the cache is away every page is rendered, and none fails.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from hashlib import sha256
+from typing import Concatenate, ParamSpec
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.translation import get_language
+from redis.exceptions import RedisError
+
+P = ParamSpec("P")
+AnyView = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+
+VERSION_KEY = "public-pages:version"
+COUNT_KEY = "public-pages:count"
+# What a process answers from its own memory without asking the cache: a change is seen this late.
+MEMORY_SECONDS = 1.0
+# The memory of one process: the pages of the moment, some megabytes.
+MEMORY_PAGES = 64
+# New pages that are kept in a lifetime: addresses with made-up queries must not fill the cache.
+KEPT_PAGES = 500
+# A longer query is nobody's filter.
+QUERY_MAX_LENGTH = 300
+VARY = ("Cookie", "HX-Request")
+PUBLIC = "public, no-cache"
+PRIVATE = "private, no-cache"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A rendered page, and the version under which its rendering began."""
+
+    version: str
+    etag: str
+    content_type: str
+    content: bytes
+
+
+# Of this process: address -> (when it was asked for, the page). A dict's own acts are atomic.
+_memory: dict[str, tuple[float, Page]] = {}
+
+
+def public_page(view: AnyView[P]) -> AnyView[P]:
+    """Answer visitors from kept pages, and 304 where theirs is still the same.
+
+    Whether it is the same is decided before any question to the database.
+    """
+
+    @wraps(view)
+    def answered(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not _is_anonymous_reading(request):
+            return _private(view(request, *args, **kwargs))
+        key = _key(request)
+        page, version = _recall(key)
+        if page is None:
+            response = view(request, *args, **kwargs)
+            if version is None or not _may_be_kept(request, response):
+                return _private(response)
+            assert isinstance(response, HttpResponse)
+            page = _page_of(response, version=version)
+            _keep(key, page)
+        return _answer(request, page)
+
+    return answered
+
+
+def pages_changed() -> None:
+    """Forget the kept pages, once the caller's transaction is committed."""
+    transaction.on_commit(_move_version)
+
+
+def _move_version() -> None:
+    _memory.clear()
+    try:
+        cache.set(VERSION_KEY, uuid4().hex, None)
+    except RedisError:
+        # Without a cache nothing is kept there.
+        return
+
+
+def _is_anonymous_reading(request: HttpRequest) -> bool:
+    return (
+        settings.PUBLIC_PAGE_SECONDS > 0
+        and request.method == "GET"
+        and settings.SESSION_COOKIE_NAME not in request.COOKIES
+        and "messages" not in request.COOKIES
+        and "HX-Request" not in request.headers
+        and "Authorization" not in request.headers
+        and len(request.META.get("QUERY_STRING", "")) <= QUERY_MAX_LENGTH
+    )
+
+
+def _may_be_kept(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Say whether an answer is the same for every visitor."""
+    return (
+        isinstance(response, HttpResponse)
+        and response.status_code == 200  # noqa: PLR2004  OK
+        and getattr(response, "is_rendered", True)
+        and not response.cookies
+        # A form's token was asked for: it is this visitor's own.
+        and not request.META.get("CSRF_COOKIE_NEEDS_UPDATE")
+        and not response.has_header("Cache-Control")
+    )
+
+
+def _key(request: HttpRequest) -> str:
+    """Return the name of all that a page without a session can depend on."""
+    facts = (
+        request.build_absolute_uri(),
+        get_language() or "",
+        request.COOKIES.get("theme", "")[:8],
+    )
+    return "public-pages:" + sha256("\n".join(facts).encode()).hexdigest()
+
+
+def _recall(key: str) -> tuple[Page | None, str | None]:
+    """Return the kept page, if any, and the version now; no version while the cache is away."""
+    asked_at, page = _memory.get(key, (0.0, None))
+    if page is not None and time.monotonic() - asked_at < MEMORY_SECONDS:
+        return page, page.version
+    try:
+        found = cache.get_many([VERSION_KEY, key])
+    except RedisError:
+        return None, None
+    version = str(found.get(VERSION_KEY, ""))
+    kept = found.get(key)
+    if not isinstance(kept, Page) or kept.version != version:
+        return None, version
+    _remember(key, kept)
+    return kept, version
+
+
+def _keep(key: str, page: Page) -> None:
+    try:
+        cache.add(COUNT_KEY, 0, settings.PUBLIC_PAGE_SECONDS)
+        if cache.incr(COUNT_KEY) > KEPT_PAGES:
+            return
+        cache.set(key, page, settings.PUBLIC_PAGE_SECONDS)
+    except (RedisError, ValueError):
+        # Away, or the count ended between two calls: the next visitor's page is kept.
+        return
+    _remember(key, page)
+
+
+def _remember(key: str, page: Page) -> None:
+    if len(_memory) >= MEMORY_PAGES:
+        _memory.clear()
+    _memory[key] = (time.monotonic(), page)
+
+
+def _page_of(response: HttpResponse, *, version: str) -> Page:
+    return Page(
+        version=version,
+        etag=f'"{sha256(response.content).hexdigest()[:32]}"',
+        content_type=response.headers["Content-Type"],
+        content=response.content,
+    )
+
+
+def _answer(request: HttpRequest, page: Page) -> HttpResponseBase:
+    headers = {"ETag": page.etag, "Cache-Control": PUBLIC, "Vary": ", ".join(VARY)}
+    response = HttpResponse(page.content, content_type=page.content_type, headers=headers)
+    answer = get_conditional_response(request, etag=page.etag, response=response)
+    return answer if answer is not None else response
+
+
+def _private(response: HttpResponseBase) -> HttpResponseBase:
+    """Keep an answer that is one reader's own out of caches between us."""
+    patch_vary_headers(response, VARY)
+    if not response.has_header("Cache-Control"):
+        response.headers["Cache-Control"] = PRIVATE
+    return response
