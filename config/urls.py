@@ -3,13 +3,17 @@
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
 
 from config import health
+from config.api_page import ApiDocs, api_page
 from config.metrics import metrics
 from config.sitemaps import SITEMAPS, robots, sitemap
 
 handler400 = "config.errors.bad_request"
+handler403 = "config.errors.permission_denied"
 handler404 = "config.errors.page_not_found"
+handler500 = "config.errors.server_error"
 
 urlpatterns = [
     path("health/live", health.live, name="health-live"),
@@ -21,9 +25,12 @@ urlpatterns = [
     path("api/v1/", include("marketplace.accounts.api.urls")),
     path("api/v1/", include("catalog.api.urls")),
     path("api/v1/", include("marketplace.api.urls")),
+    path("api/v1/docs/", ApiDocs.as_view(url_name="api-schema"), name="api-docs"),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="api-schema"),
 ]
 urlpatterns += i18n_patterns(
     path("admin/", admin.site.urls),
+    path("api/", api_page, name="api_page"),
     path("", include("marketplace.accounts.urls")),
     path("", include("billing.urls")),
     path("", include("marketplace.urls")),
