@@ -3,10 +3,12 @@
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import include, path
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.views import SpectacularAPIView
 
 from config import health
 from config.api_page import ApiDocs, api_page
+from config.gallery.views import gallery
 from config.metrics import metrics
 from config.sitemaps import SITEMAPS, robots, sitemap
 
@@ -31,6 +33,7 @@ urlpatterns = [
 urlpatterns += i18n_patterns(
     path("admin/", admin.site.urls),
     path("api/", api_page, name="api_page"),
+    path(_("components/"), gallery, name="gallery"),
     path("", include("marketplace.accounts.urls")),
     path("", include("billing.urls")),
     path("", include("marketplace.urls")),

@@ -16,6 +16,13 @@ def scroll_table(content: SafeString, label: str) -> SafeString:
     return render_to_string("components/scroll_table.html", {"label": label, "content": content})
 
 
+@register.simple_block_tag
+def dialog(content: SafeString, name: str, title: str, opener: str) -> SafeString:
+    """Put what stands between the tags into a dialog behind a link with the words ``opener``."""
+    facts = {"id": name, "title": title, "opener": opener, "content": content}
+    return render_to_string("components/dialog.html", facts)
+
+
 @register.filter
 def is_checkbox(field: BoundField) -> bool:
     return isinstance(field.field.widget, forms.CheckboxInput)

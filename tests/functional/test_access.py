@@ -7,7 +7,8 @@ import pytest
 from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import translation
 
 from marketplace.accounts.models import Membership
 from tests.functional.whole_market import (
@@ -65,6 +66,7 @@ RULES = {
     "metrics": Rule(NO_ONE, 404, 405),
     "robots": page(EVERYBODY),
     "sitemap": page(EVERYBODY),
+    "gallery": Rule(NO_ONE, 404, 405),
     "stripe-webhook": Rule(EVERYBODY, 405, 400),
     "api-me": Rule(SIGNED_IN, get=200, post=405, nobody=401),
     "api-gpus": page(EVERYBODY),
@@ -85,7 +87,13 @@ RULES = {
     "catalog:guides": page(EVERYBODY),
     "catalog:guide": page(EVERYBODY),
     "catalog:guide_preview": Rule(frozenset({"staff"}), get=200, post=405, nobody=404),
-    "catalog:use_case": page(EVERYBODY),
+    "catalog:use_cases": page(EVERYBODY),
+    "catalog:use_case fine-tuning": page(EVERYBODY),
+    "catalog:use_case llm-training": page(EVERYBODY),
+    "catalog:use_case llm-inference": page(EVERYBODY),
+    "catalog:use_case image-video": page(EVERYBODY),
+    "catalog:use_case rendering": page(EVERYBODY),
+    "catalog:use_case scientific": page(EVERYBODY),
     "accounts:profile": form(SIGNED_IN),
     "accounts:keys": form(SIGNED_IN),
     "accounts:key_remove": button(frozenset({"buyer"})),
@@ -161,11 +169,22 @@ def all_addresses(market: WholeMarket, *, language: str = "en") -> dict[str, str
             "slug": SLUG,
             "key": "fine-tuning",
         }
+        if pattern.default_args:
+            found[f"{name} {pattern.default_args['key']}"] = _named(
+                name, pattern.default_args, language
+            )
+            continue
         needed = [key for key in pattern.pattern.converters if key != "pk" or name in numbers]
         values = [given[key] for key in needed]
         label = f"{name} EUR" if name == "billing:top_up" and values else name
         found[label] = address_of(name, *values, language=language)
     return found
+
+
+def _named(name: str, arguments: dict[str, object], language: str) -> str:
+    """Return one address of several that share a name and differ in what they hand on."""
+    with translation.override(language):
+        return reverse(name, kwargs=arguments)
 
 
 def _walk(resolver: URLResolver, prefix: str = ""):

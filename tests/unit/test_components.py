@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django import forms
+from django.conf import settings
 from django.core.paginator import Paginator
 from django.template import Context, Template
 from django.template.loader import render_to_string
@@ -13,6 +14,8 @@ from django.test import RequestFactory
 from django.utils import translation
 
 from billing.fields import MoneyField
+from config.gallery.samples import PARTS_OF_OTHERS, Sample, all_samples
+from config.templatetags.gallery import sample_of
 
 NOW = datetime(2026, 11, 30, 14, 5, 12, tzinfo=UTC)
 
@@ -182,3 +185,85 @@ def test_messages_are_coloured_by_level_and_announced() -> None:
 
     assert 'role="status"' in html
     assert '<li class="alert bad">Refused</li>' in html
+
+
+def samples() -> list[Sample]:
+    return all_samples(request=RequestFactory().get("/components/"), now=NOW)
+
+
+def test_the_gallery_shows_every_component() -> None:
+    folder = settings.BASE_DIR / "templates" / "components"
+    names = {path.stem for path in folder.glob("*.html")}
+
+    assert {sample.component for sample in samples()} == names - PARTS_OF_OTHERS
+
+
+@pytest.mark.parametrize("number", range(len(samples())))
+def test_every_sample_renders_alone(language: str, number: int) -> None:
+    sample = samples()[number]
+
+    html = sample_of(sample)
+
+    # Nothing is said of an open market.
+    assert bool(html.strip()) == (sample.state != "state='open'")
+    assert "None" not in html
+    assert "style=" not in html
+
+
+def test_what_samples_say_is_french_on_french_pages() -> None:
+    with translation.override("fr"):
+        text = " ".join(sample_of(sample) for sample in samples())
+    words = re.sub(r"<[^>]*>", " ", text).lower().split()
+
+    assert {"the", "and", "of", "is", "not", "now"} & set(words) == set()
+
+
+def test_a_column_sorts_by_a_link_that_turns_round() -> None:
+    request = RequestFactory().get("/gpus/", {"sort": "price", "page": "3", "memory": "24"})
+    inputs = {"label": "Price", "key": "price", "request": request}
+
+    unsorted = render("sort_header", current="name", **inputs)
+    ascending = render("sort_header", current="price", numeric=True, **inputs)
+    descending = render("sort_header", current="-price", **inputs)
+
+    assert 'href="?sort=price&amp;memory=24"' in unsorted
+    assert "aria-sort" not in unsorted
+    assert 'class="n" aria-sort="ascending"' in ascending
+    assert 'href="?sort=-price&amp;memory=24"' in ascending
+    assert 'aria-sort="descending"' in descending
+    assert 'href="?sort=price&amp;memory=24"' in descending
+
+
+def test_a_file_holds_what_the_page_shows() -> None:
+    request = RequestFactory().get("/gpus/", {"memory": "24", "page": "2"})
+
+    assert 'href="/gpus.csv?memory=24"' in render("csv_link", url="/gpus.csv", request=request)
+
+
+def test_a_price_says_its_tax_and_age_when_asked(language: str) -> None:
+    facts = {"with_tax": True, "as_of": NOW - timedelta(minutes=3), "now": NOW}
+
+    html = render("price", micro=330_000, currency="USD", **facts)
+
+    expected = {"en": ("excl. tax", "3 minutes ago"), "fr": ("hors taxes", "il y a 3 minutes")}
+    assert all(words in html for words in expected[language])
+
+
+def test_a_dialog_wraps_what_stands_between_its_tags() -> None:
+    template = Template(
+        '{% load blocks %}{% dialog "stop" "End the rental" "End…" %}<b>?</b>{% enddialog %}'
+    )
+
+    html = template.render(Context())
+
+    assert '<a class="btn alt" href="#stop" data-dialog-open="stop">End…</a>' in html
+    assert '<dialog class="dialog" id="stop" aria-labelledby="stop-title"' in html
+    assert "<b>?</b>" in html
+
+
+def test_a_filter_form_says_how_many_filters_are_active(language: str) -> None:
+    html = render("filter_form", form=SampleForm(), clear_url="/gpus/", active=2)
+
+    assert {"en": "2 active", "fr": "2 actifs"}[language] in html
+    assert '<a class="btn quiet" href="/gpus/">' in html
+    assert 'method="get"' in html

@@ -15,6 +15,8 @@ PARTS = (
     "components/frame.css",
     "components/layout.css",
     "components/surfaces.css",
+    "components/dialog.css",
+    "components/progress.css",
     "components/actions.css",
     "components/pieces.css",
     "components/forms.css",
