@@ -109,7 +109,7 @@ FIELDS: dict[str, dict[str, ApiField]] = {
     },
     "nvlink": {"nvlink_gb_per_s": _figure(cells.figure("nvlink_gb_per_s"))},
     "bf16": {"bf16_dense_tflops": _figure(cells.figure("bf16_dense_tflops"))},
-    "fp16": {"fp16_dense_tflops": _figure(cells.figure("fp16_dense_tflops"))},
+    "tensor16": {"tensor_16_bit_dense_tflops": _figure(cells.tensor16)},
     "fp32": {"fp32_tflops": _figure(cells.figure("fp32_tflops"))},
     "fp64": {"fp64_tflops": _figure(cells.figure("fp64_tflops"))},
     "rt-cores": {

@@ -94,6 +94,12 @@ def figure(name: str) -> CellOf:
     return cell
 
 
+def tensor16(case: CaseRow) -> Cell:
+    """Show the FP16 rate, else the BF16 rate: tensor cores run both at the same speed."""
+    fp16 = figure("fp16_dense_tflops")(case)
+    return fp16 if fp16.value is not None else figure("bf16_dense_tflops")(case)
+
+
 def served_at(bits: WeightBits) -> CellOf:
     """Return the cell of the largest model whose weights are stored in ``bits``."""
 

@@ -133,11 +133,11 @@ _MAKERS = (
         cell=cells.figure("bf16_dense_tflops"),
     ),
     Column(
-        key="fp16",
-        label=_("FP16 tensor, TFLOPS"),
+        key="tensor16",
+        label=_("16-bit tensor, TFLOPS"),
         basis=PLAIN,
         kind=Kind.NUMBER,
-        cell=cells.figure("fp16_dense_tflops"),
+        cell=cells.tensor16,
     ),
     Column(
         key="fp32",
@@ -214,7 +214,7 @@ _RULES = (
     ),
     Column(
         key="decode-bound",
-        label=_("8B in 16 bits, tokens/s"),
+        label=_("8B model, tokens/s"),
         basis=UPPER_BOUND,
         kind=Kind.BOUND,
         cell=cells.decode_bound,
@@ -237,7 +237,7 @@ _RULES = (
 _MEASUREMENTS = (
     Column(
         key="decode-measured",
-        label=_("8B in 16 bits, tokens/s"),
+        label=_("8B model, tokens/s"),
         basis=MEASURED,
         kind=Kind.NUMBER,
         cell=cells.decode_measured,

@@ -47,7 +47,13 @@ TWO_HOURS = {"kind": "buy_now", "gpus": "1", "hours": "2", "currency": "USD"}
 
 PUBLIC = (
     Shown("home", "catalog:home"),
-    Shown("use-case", "catalog:use_case", query=DOLLARS),
+    Shown("use-cases", "catalog:use_cases", query=DOLLARS),
+    Shown("use-case", "catalog:use_case", {"key": "fine-tuning"}, DOLLARS),
+    Shown("use-case-training", "catalog:use_case", {"key": "llm-training"}, DOLLARS),
+    Shown("use-case-inference", "catalog:use_case", {"key": "llm-inference"}, DOLLARS),
+    Shown("use-case-video", "catalog:use_case", {"key": "image-video"}, DOLLARS),
+    Shown("use-case-rendering", "catalog:use_case", {"key": "rendering"}, DOLLARS),
+    Shown("use-case-science", "catalog:use_case", {"key": "scientific"}, DOLLARS),
     Shown("gpus", "catalog:gpu_list", query=DOLLARS),
     Shown("gpus-all", "catalog:gpu_list", query=DOLLARS | {"show": "all"}),
     Shown("gpus-fitting", "catalog:gpu_list", query=DOLLARS | {"model": "llama-3.1-70b"}),

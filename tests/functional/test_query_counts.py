@@ -25,6 +25,7 @@ LISTS = [
     ("nobody", "catalog:home"),
     ("nobody", "catalog:gpu_list"),
     ("nobody", "catalog:use_case"),
+    ("nobody", "catalog:use_cases"),
     ("nobody", "accounts:outbox"),
     ("nobody", "api-gpus"),
     ("buyer", "marketplace:dashboard"),

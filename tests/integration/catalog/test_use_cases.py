@@ -1,0 +1,507 @@
+"""The use-case pages: each with its own columns, in both languages, and the same over the API."""
+
+import csv
+import re
+from datetime import timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils.translation import override
+
+from billing.money import Currency
+from catalog.api.use_cases import row_fields
+from catalog.content.use_cases import cards_of, columns_of, use_case_keys
+from catalog.models import GpuModel
+from catalog.use_cases.columns import columns
+from marketplace.accounts import clock
+from tests.integration.catalog.prices import AS_OF, BEST_USD_MILLI, Publish
+
+pytestmark = pytest.mark.django_db
+
+TABLES = Path(settings.BASE_DIR) / "sizing" / "tables"
+KEYS = (
+    "fine-tuning",
+    "llm-training",
+    "llm-inference",
+    "image-video",
+    "rendering",
+    "scientific",
+)
+LATER_KEYS = KEYS[1:]
+FRENCH_ADDRESSES = {
+    "fine-tuning": "/fr/usages/reglage-fin/",
+    "llm-training": "/fr/usages/entrainement-llm/",
+    "llm-inference": "/fr/usages/inference-llm/",
+    "image-video": "/fr/usages/image-video/",
+    "rendering": "/fr/usages/rendu-3d/",
+    "scientific": "/fr/usages/calcul-scientifique/",
+}
+
+
+def address(key: str, language: str = "en") -> str:
+    with override(language):
+        return reverse("catalog:use_case", kwargs={"key": key})
+
+
+def page(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200, path
+    return response.content.decode()
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html))).strip()
+
+
+def table(html: str) -> dict[str, list[str]]:
+    """Return the cells of the first table's body by the name of the card."""
+    body = html.split("<tbody>", maxsplit=2)[1].split("</tbody>", maxsplit=1)[0]
+    rows = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
+        name = re.search(r'class="gpu"[^>]*>([^<]+?) <small>', row)
+        assert name is not None
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+        rows[name[1]] = [words(cell) for cell in cells[:-1]]
+    return rows
+
+
+def source_rows(name: str) -> dict[str, dict[str, str]]:
+    """Return a table of measurements by card, read here anew."""
+    with (TABLES / name).open(encoding="utf-8") as file:
+        return {row["slug"]: row for row in csv.DictReader(file)}
+
+
+def dollars(amount: Decimal) -> str:
+    """Write a price as the pages do, worked out apart from them."""
+    rounded = amount.quantize(Decimal("0.001"), ROUND_HALF_UP)
+    text = f"{rounded:,.3f}"
+    return f"${text.removesuffix('0')}"
+
+
+class TestAddresses:
+    def test_there_are_six_each_with_its_own_in_each_language(self) -> None:
+        assert use_case_keys() == KEYS
+        assert {key: address(key, "fr") for key in KEYS} == FRENCH_ADDRESSES
+        assert {address(key) for key in KEYS} == {f"/en/use-cases/{key}/" for key in KEYS}
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_each_names_its_twin(self, client: Client, catalogue: None, key: str) -> None:
+        html = page(client, address(key, "fr") + "?currency=GBP")
+
+        assert f'href="{address(key)}?currency=GBP"' in html
+        assert re.search(rf'hreflang="en" href="https?://[^/]+{address(key)}"', html)
+
+    @pytest.mark.parametrize("language", ["en", "fr"])
+    def test_an_unknown_use_case_is_not_found(
+        self, client: Client, catalogue: None, language: str
+    ) -> None:
+        folder = {"en": "/en/use-cases/", "fr": "/fr/usages/"}[language]
+
+        assert client.get(f"{folder}mining/").status_code == 404
+
+    def test_the_index_leads_to_all_six_with_their_lowest_prices(
+        self, client: Client, best_usd_offers: None
+    ) -> None:
+        html = page(client, "/en/use-cases/?currency=USD")
+
+        doors = re.findall(
+            r'<a class="door" href="([^"]+)">.*?<small[^>]*>(.*?)</small>', html, re.DOTALL
+        )
+        assert [href for href, _price in doors] == [f"{address(key)}?currency=USD" for key in KEYS]
+        assert [words(price) for _href, price in doors] == [
+            "from $0.33 /h",
+            "from $1.79 /h",
+            "from $0.33 /h",
+            "from $0.33 /h",
+            "from $0.33 /h",
+            "from $0.33 /h",
+        ]
+
+    def test_the_index_says_where_nothing_is_offered(self, client: Client, catalogue: None) -> None:
+        html = page(client, "/en/use-cases/")
+
+        assert html.count("No offer now") == len(KEYS)
+        assert "No price has been published yet" in html
+
+    def test_the_index_names_a_currency_that_it_does_not_know(
+        self, client: Client, catalogue: None
+    ) -> None:
+        response = client.get("/en/use-cases/?currency=XBT")
+
+        assert response.status_code == 400
+        assert "“XBT” is not a currency of this market." in response.content.decode()
+
+
+class TestEveryUseCase:
+    @pytest.mark.parametrize("key", KEYS)
+    @pytest.mark.parametrize("language", ["en", "fr"])
+    def test_lists_its_cards_with_a_cell_for_each_column(
+        self, client: Client, best_usd_offers: None, key: str, language: str
+    ) -> None:
+        rows = table(page(client, address(key, language)))
+
+        assert len(rows) == len(cards_of(key))
+        assert {len(cells) for cells in rows.values()} == {len(columns_of(key))}
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_leads_on_to_the_five_others(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        html = page(client, address(key))
+
+        found = re.findall(r'<a class="door" href="([^"?]+)\?currency=USD"', html)
+        assert found == [address(other) for other in KEYS if other != key]
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_leads_to_each_card_and_to_its_order_form(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        html = page(client, address(key))
+
+        for slug in cards_of(key):
+            assert f'href="/en/gpus/{slug}/?currency=USD"' in html
+            assert f'href="/en/gpus/{slug}/?currency=USD#order"' in html
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_offers_a_trial_an_account_and_a_seat_for_sellers(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        html = page(client, address(key))
+
+        assert "Start a trial rental" in html
+        assert "Create an account" in html
+        assert "Sell GPU hours" in html
+        assert '<aside class="bar"' in html
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_without_any_offer_invents_nothing(
+        self, client: Client, catalogue: None, key: str
+    ) -> None:
+        html = page(client, address(key))
+
+        assert {cells[0] for cells in table(html).values()} == {"No offer now"}
+        assert "$" not in html
+        assert "Start a trial rental" not in html
+        assert '<aside class="bar"' not in html
+        assert "Compare the first four" in html
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_marks_old_prices(self, client: Client, publish: Publish, key: str) -> None:
+        publish(cards_of(key)[0], 330_000, as_of=clock.now() - timedelta(minutes=31))
+
+        assert "These prices may be out of date" in page(client, address(key))
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_says_what_each_column_rests_on(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        head = page(client, address(key)).split("<thead>")[1].split("</thead>")[0]
+
+        said = [words(basis) for basis in re.findall(r"<small>(.*?)</small>", head)]
+        assert said == [str(column.basis) for column in columns(key) if column.basis]
+        assert said
+
+    @pytest.mark.parametrize("key", LATER_KEYS)
+    def test_names_the_source_and_the_day_of_each_measurement(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        html = page(client, address(key))
+
+        sources = [source for column in columns(key) for source in column.sources()]
+        assert [source.url for source in sources if f'href="{source.url}"' not in html] == []
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_leaves_out_a_delisted_card(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        GpuModel.objects.filter(slug=cards_of(key)[0]).update(is_listed=False)
+
+        assert len(table(page(client, address(key)))) == len(cards_of(key)) - 1
+
+    @pytest.mark.parametrize("key", [*KEYS, "index"])
+    def test_asks_the_database_a_few_times_however_much_is_offered(
+        self, client: Client, publish: Publish, key: str, django_assert_max_num_queries
+    ) -> None:
+        path = "/en/use-cases/" if key == "index" else address(key)
+        client.get(path)
+        with django_assert_max_num_queries(6) as few:
+            client.get(path)
+
+        for slug in (gpu.slug for gpu in GpuModel.objects.all()):
+            publish(slug, 1_000_000)
+        with django_assert_max_num_queries(6) as many:
+            client.get(path)
+
+        assert len(many.captured_queries) == len(few.captured_queries)
+
+
+class TestComparison:
+    def test_puts_the_four_cheapest_side_by_side(
+        self, client: Client, best_usd_offers: None
+    ) -> None:
+        html = page(client, address("fine-tuning"))
+
+        link = re.search(r'href="([^"]+)">Compare the four cheapest</a>', html)
+        assert link is not None
+        assert unescape(link[1]) == (
+            "/en/gpus/compare/?cards=rtx-4090,rtx-a6000,rtx-5090,rtx-6000-ada&currency=USD"
+        )
+        assert client.get(unescape(link[1])).status_code == 200
+
+    def test_takes_the_first_four_where_fewer_have_a_price(
+        self, client: Client, publish: Publish
+    ) -> None:
+        for slug in ("h200-sxm", "h100-sxm", "l40s"):
+            publish(slug, 1_000_000)
+
+        html = page(client, address("fine-tuning"))
+
+        link = re.search(r'href="([^"]+)">Compare the first four</a>', html)
+        assert link is not None
+        assert unescape(link[1]).split("?")[1] == (
+            "cards=rtx-4090,rtx-5090,rtx-a6000,l40s&currency=USD"
+        )
+
+
+class TestTraining:
+    def test_shows_the_price_of_eight_on_one_server(self, client: Client, publish: Publish) -> None:
+        publish("h100-sxm", 2_880_000)
+        publish("h100-sxm", 2_895_000, gpus=8)
+
+        rows = table(page(client, address("llm-training")))
+
+        assert rows["H100 SXM"][:2] == ["from $2.88", "from $2.895"]
+        assert rows["H200"][:2] == ["No offer now", "No offer now"]
+
+    def test_counts_sixteen_bytes_for_each_parameter(self, client: Client, catalogue: None) -> None:
+        rows = table(page(client, address("llm-training")))
+
+        # 80 percent of 80 GB is 64 GB: 4 B at 16 bytes; of eight times that, 32, shown as 30.
+        assert rows["A100 SXM"][2:] == [
+            "80 GB",
+            "2,039 GB/s",
+            "312",
+            "600 GB/s",
+            "≈ 4 B",
+            "≈ 30 B",
+        ]
+        # 112.8 GB: 7.05 B; 902.4 GB: 56.4 B.
+        assert rows["H200"][6:] == ["≈ 7 B", "≈ 55 B"]
+        # 230.4 GB: 14.4 B; 1,843.2 GB: 115.2 B. NVLink as its maker says.
+        assert rows["B300"][5:] == ["1,800 GB/s", "≈ 10 B", "≈ 115 B"]
+        assert rows["H100 PCIe 80 GB"][5] == "–"
+
+
+class TestInference:
+    def test_shows_the_sizes_at_16_8_and_4_bits(self, client: Client, catalogue: None) -> None:
+        rows = table(page(client, address("llm-inference")))
+
+        # 19.2 GB at 2, 1.1 and 0.62 bytes: 9.6, 17.5 and 31.0 B.
+        assert rows["RTX 4090"][3:6] == ["≈ 9 B", "≈ 15 B", "≈ 30 B"]
+        # 64 GB: 32, 58.2 and 103.2 B.
+        assert rows["H100 SXM"][3:6] == ["≈ 30 B", "≈ 55 B", "≈ 100 B"]
+
+    def test_bounds_the_speed_and_shows_what_was_measured(
+        self, client: Client, catalogue: None
+    ) -> None:
+        rows = table(page(client, address("llm-inference")))
+        measured = source_rows("decode.csv")
+
+        # Llama 3 8B reads 15.009849344 GB for a token: 1,008 / 15.01 is 67.2, never less.
+        assert rows["RTX 4090"][6:] == ["≤ 68", measured["rtx-4090"]["tokens_per_second"]]
+        assert rows["RTX A6000"][6:] == ["≤ 52", measured["rtx-a6000"]["tokens_per_second"]]
+        assert rows["H200"][6:] == ["≤ 320", "–"]
+
+
+class TestImageAndVideo:
+    def test_judges_each_card_by_the_memory_that_a_run_took(
+        self, client: Client, catalogue: None
+    ) -> None:
+        rows = table(page(client, address("image-video")))
+
+        # 21.1 GB measured, about 50 documented, 69.1 measured.
+        assert rows["RTX 4090"][4:] == ["Tight", "Does not fit", "Does not fit"]
+        assert rows["L40S"][4:] == ["Comfortable", "Does not fit", "Does not fit"]
+        assert rows["A100 SXM"][4:] == ["Comfortable", "Comfortable", "Tight"]
+        assert rows["RTX PRO 6000 Blackwell"][4:] == ["Comfortable", "Comfortable", "Comfortable"]
+
+    def test_shows_a_dash_where_no_rate_was_read_and_bf16_where_only_that_was(
+        self, client: Client, catalogue: None
+    ) -> None:
+        rows = table(page(client, address("image-video")))
+
+        assert (rows["RTX 4090"][3], rows["RTX A6000"][3]) == ("165.2", "154.8")
+        assert rows["RTX PRO 6000 Blackwell"][3] == "–"
+
+    @pytest.mark.parametrize("language", ["en", "fr"])
+    def test_lists_every_run_with_its_source(
+        self, client: Client, catalogue: None, language: str
+    ) -> None:
+        html = page(client, address("image-video", language))
+
+        runs = html.split('id="runs"')[1].split("</table>")[0]
+        with (TABLES / "diffusion.csv").open(encoding="utf-8") as file:
+            known = list(csv.DictReader(file))
+        assert runs.split("<tbody>")[1].count("<tr>") == len(known) == 9
+        assert [run["source"] for run in known if f'href="{run["source"]}"' not in runs] == []
+
+
+class TestRendering:
+    def test_shows_the_median_and_how_many_it_rests_on(
+        self, client: Client, catalogue: None
+    ) -> None:
+        rows = table(page(client, address("rendering")))
+        scores = source_rows("blender.csv")
+
+        median = Decimal(scores["rtx-4090"]["median_samples_per_minute"])
+        assert (
+            rows["RTX 4090"][4] == f"{median:,.0f} {scores['rtx-4090']['submissions']} submissions"
+        )
+        assert rows["L40S"][4] == "8,605 only 1 submission"
+        assert rows["RTX 6000 Ada"][4] == "≈ 13,200 estimated, ± 30 percent"
+
+    def test_says_which_cards_have_rt_cores(self, client: Client, catalogue: None) -> None:
+        rows = table(page(client, address("rendering")))
+
+        assert {name: cells[2] for name, cells in rows.items() if cells[2] != "yes"} == {
+            "A100 PCIe 80 GB": "no"
+        }
+
+    def test_a_million_samples_cost_the_live_price_of_their_hours(
+        self, client: Client, best_usd_offers: None
+    ) -> None:
+        rows = table(page(client, address("rendering")))
+        scores = source_rows("blender.csv")
+
+        for slug, name in (("rtx-4090", "RTX 4090"), ("rtx-5090", "RTX 5090"), ("l40s", "L40S")):
+            hours = Decimal(10**6) / Decimal(scores[slug]["median_samples_per_minute"]) / 60
+            assert rows[name][5] == dollars(hours * BEST_USD_MILLI[slug] / 1000)
+        assert rows["RTX 6000 Ada"][5] == "≈ " + dollars(Decimal(740_000) / 60 / 13_200)
+        assert rows["A100 PCIe 80 GB"][5] == "–"
+
+    def test_follows_the_currency(self, client: Client, publish: Publish) -> None:
+        publish("rtx-4090", 300_000, currency=Currency.EUR)
+
+        rows = table(page(client, address("rendering", "fr") + "?currency=EUR"))
+
+        # 0.30 x 1,000,000 / (60 x 11,568.2)
+        assert rows["RTX 4090"][5] == "0,432 €"
+
+
+class TestScientific:
+    def test_shows_the_makers_rates_and_what_fp64_costs(
+        self, client: Client, best_usd_offers: None
+    ) -> None:
+        rows = table(page(client, address("scientific")))
+
+        assert rows["A100 SXM"] == [
+            "from $1.79",
+            "80 GB HBM2e",
+            "2,039 GB/s",
+            "9.746",
+            "19.49",
+            "10,228",
+            dollars(Decimal("1.79") / Decimal("9.746")),
+        ]
+        assert rows["H100 SXM"][6] == dollars(Decimal("2.88") / Decimal("33.45"))
+        assert rows["B200"][3] == "–"
+        assert rows["B200"][6] == "–"
+
+    def test_shows_what_was_measured_with_a_fluid_code(
+        self, client: Client, catalogue: None
+    ) -> None:
+        rows = table(page(client, address("scientific")))
+        measured = source_rows("fluidx3d.csv")
+
+        for slug, name in (
+            ("h200-sxm", "H200"),
+            ("rtx-4090", "RTX 4090"),
+            ("mi300x", "Radeon Instinct MI300X"),
+        ):
+            assert rows[name][5] == f"{int(measured[slug]['mlups']):,}"
+        assert rows["Radeon Instinct MI250X"][5] == "–"
+
+
+class TestApi:
+    @pytest.mark.parametrize("key", LATER_KEYS)
+    def test_holds_just_the_fields_that_the_schema_names(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        answer = client.get(f"/api/v1/use-cases/{key}/?currency=USD").json()
+
+        assert answer["use_case"] == key
+        assert (answer["currency"], answer["as_of"]) == ("USD", AS_OF.isoformat())
+        assert {tuple(row) for row in answer["rows"]} == {tuple(row_fields(key))}
+        assert {row["slug"] for row in answer["rows"]} == set(cards_of(key))
+
+    def test_gives_the_rendering_page_in_numbers(
+        self, client: Client, best_usd_offers: None
+    ) -> None:
+        answer = client.get("/api/v1/use-cases/rendering/?currency=USD").json()
+
+        rows = {row["slug"]: row for row in answer["rows"]}
+        assert rows["rtx-4090"] == {
+            "card": "RTX 4090",
+            "slug": "rtx-4090",
+            "architecture": "Ada Lovelace",
+            "memory_gb": 24,
+            "bandwidth_gb_per_s": 1008,
+            "price_per_gpu_hour": "0.33",
+            "currency": "USD",
+            "as_of": AS_OF.isoformat(),
+            "has_rt_cores": True,
+            "fp32_tflops": "82.58",
+            "blender_samples_per_minute": "11568",
+            "blender_basis": "measured",
+            "blender_submissions": 69,
+            "price_per_million_samples": "0.475",
+        }
+        assert rows["rtx-6000-ada"]["blender_basis"] == "estimated"
+        assert rows["rtx-6000-ada"]["blender_submissions"] is None
+        assert rows["a100-pcie-80"]["price_per_million_samples"] is None
+        assert answer["sources"][-1]["held_on"] == "2026-10-07"
+        assert "145 samples per minute for each TFLOPS" in answer["figures_basis"]
+
+    def test_gives_the_sizes_and_the_bound_of_inference(
+        self, client: Client, best_usd_offers: None
+    ) -> None:
+        rows = client.get("/api/v1/use-cases/llm-inference/").json()["rows"]
+
+        row = next(row for row in rows if row["slug"] == "rtx-4090")
+        assert [row[f"served_{bits}_bit_b"] for bits in (16, 8, 4)] == [9, 15, 30]
+        assert row["llama_3_8b_bound_tokens_per_s"] == 68
+        assert row["llama_3_8b_measured_tokens_per_s"] == "54.34"
+
+    def test_gives_verdicts_as_words_and_the_price_of_eight(
+        self, client: Client, publish: Publish
+    ) -> None:
+        publish("a100-sxm-80", 1_801_000, gpus=8)
+
+        video = client.get("/api/v1/use-cases/image-video/").json()["rows"]
+        training = client.get("/api/v1/use-cases/llm-training/").json()["rows"]
+
+        a100 = next(row for row in video if row["slug"] == "a100-sxm-80")
+        assert (a100["flux_1_16_bit"], a100["wan_2_1_14b_720p"]) == ("comfortable", "tight")
+        assert training[0]["price_per_gpu_hour_on_8_gpus"] == "1.801"
+        assert (training[0]["full_b"], training[0]["full_on_8_gpus_b"]) == (4, 30)
+
+    def test_tells_the_known_keys_to_who_asks_for_another(
+        self, client: Client, catalogue: None
+    ) -> None:
+        response = client.get("/api/v1/use-cases/mining/")
+
+        assert response.status_code == 404
+        assert response.headers["content-type"] == "application/problem+json"
+        assert response.json()["detail"].endswith(f"Known keys: {', '.join(KEYS)}.")
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_asks_the_database_little(
+        self, client: Client, best_usd_offers: None, key: str, django_assert_max_num_queries
+    ) -> None:
+        with django_assert_max_num_queries(3):
+            client.get(f"/api/v1/use-cases/{key}/")
