@@ -201,3 +201,28 @@ def test_two_decimals_are_never_thousands(whole: int, cents: int, separator: str
     amount = Decimal(whole * 100 + cents)
 
     assert MoneyField(min_units=0).clean(f"{whole}{separator}{cents:02}") == amount
+
+
+@languages
+@given(whole=st.integers(1, 999), rest=st.integers(0, 999), separator=st.sampled_from([",", "."]))
+def test_three_digits_after_one_separator_are_refused_with_both_readings(
+    language: str, whole: int, rest: int, separator: str
+) -> None:
+    with translation.override(language):
+        error = refusal(MoneyField(), f"{whole}{separator}{rest:03}")
+
+    assert error.code == "ambiguous"
+    assert error.params is not None
+    readings = [str(error.params[name]).replace(",", ".") for name in ("first", "second")]
+    assert [Decimal(reading) for reading in readings] == [
+        Decimal(f"{whole}.{rest:03}"),
+        Decimal(whole * 1_000 + rest),
+    ]
+
+
+@languages
+def test_an_amount_between_two_ticks_is_refused_naming_the_tick(language: str) -> None:
+    with translation.override(language):
+        message = refusal(PriceField(), "2,8851").messages[0]
+
+    assert {"fr": "0,001", "en": "0.001"}[language] in message
