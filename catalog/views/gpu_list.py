@@ -2,14 +2,11 @@
 
 from collections import Counter
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from catalog.compare import MAX_COMPARED
-from catalog.content.use_cases import use_case_text
 from catalog.csv_files import refused_file
 from catalog.filters import SEGMENT_LABELS
 from catalog.fits import FILTER_JOBS, JOB_LABELS, Fit, well_known_models
@@ -18,6 +15,7 @@ from catalog.gpu_table import csv_answer
 from catalog.listing import Listing, gpu_listing, showing
 from catalog.queries import STALE_AFTER, oldest_as_of
 from catalog.queries_listed import ListedGpu
+from catalog.use_cases.doors import text_in_use
 from marketplace.accounts import clock
 
 # What the makers' cards differ by; another whole number may stand in the address.
@@ -89,9 +87,4 @@ def _use_case_title(listing: Listing) -> str:
     key = listing.filters.use_case
     if not key:
         return ""
-    return use_case_text(
-        key=key,
-        language=get_language() or settings.LANGUAGE_CODE,
-        site=settings.SITE_NAME,
-        programme=settings.SELLER_PROGRAMME_NAME,
-    ).short_title
+    return text_in_use(key).short_title

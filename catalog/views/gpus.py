@@ -1,13 +1,10 @@
 """One GPU model."""
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from catalog.content.use_cases import use_case_text
 from catalog.forms import chosen_currency, prefilled_hours
 from catalog.gpu_page import (
     DAY,
@@ -26,6 +23,7 @@ from catalog.models import GpuModel
 from catalog.queries import STALE_AFTER, listed_gpus
 from catalog.queries_listed import listed_gpu_rows
 from catalog.queries_market import price_history, published_offers
+from catalog.use_cases.doors import text_in_use
 from marketplace.accounts import clock
 from sizing.cards import READ_ON
 
@@ -81,16 +79,7 @@ def _period_links(request: HttpRequest, period: Period) -> list[tuple[str, str, 
 
 def _use_case_links(model: GpuModel) -> list[tuple[str, str]]:
     """Return name and address of the use cases that list the card."""
-    language = get_language() or settings.LANGUAGE_CODE
     return [
-        (
-            use_case_text(
-                key=key,
-                language=language,
-                site=settings.SITE_NAME,
-                programme=settings.SELLER_PROGRAMME_NAME,
-            ).short_title,
-            reverse("catalog:use_case", kwargs={"key": key}),
-        )
+        (text_in_use(key).short_title, reverse("catalog:use_case", kwargs={"key": key}))
         for key in use_cases_of(model)
     ]

@@ -47,6 +47,8 @@ TWO_HOURS = {"kind": "buy_now", "gpus": "1", "hours": "2", "currency": "USD"}
 
 PUBLIC = (
     Shown("home", "catalog:home"),
+    Shown("home-rendering", "catalog:home", query={"job": "rendering", "currency": "EUR"}),
+    Shown("home-too-large", "catalog:home", query={"job": "full", "model": "llama-3.1-70b"}),
     Shown("use-cases", "catalog:use_cases", query=DOLLARS),
     Shown("use-case", "catalog:use_case", {"key": "fine-tuning"}, DOLLARS),
     Shown("use-case-training", "catalog:use_case", {"key": "llm-training"}, DOLLARS),
