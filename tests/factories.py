@@ -11,6 +11,7 @@ from billing.models import Account, Journal, Posting
 from billing.operations.wallets import ledger_account, open_wallet
 from catalog.models import GpuModel
 from marketplace.accounts.models import Membership, Organisation, User
+from marketplace.accounts.operations.legal import accept_terms
 from marketplace.models import Seller, Server
 
 T0 = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
@@ -19,9 +20,16 @@ T0 = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 class UserFactory(DjangoModelFactory):
     class Meta:
         model = User
+        skip_postgeneration_save = True
 
     email = factory.Sequence(lambda n: f"person{n}@example.com")
     name = factory.Sequence(lambda n: f"Person {n}")
+
+    @factory.post_generation
+    def accepts_terms(self, create, extracted, **_given):
+        """Accept what is in force, as everybody does who signs up; ``accepts_terms=False``: not."""
+        if extracted is not False:
+            accept_terms(user_id=self.pk, shown=None, language=self.language, now=T0)
 
 
 class OrganisationFactory(DjangoModelFactory):

@@ -8,8 +8,7 @@ from django.utils.translation import gettext as _
 from billing.forms import ProfileForm
 from billing.operations.profiles import save_profile
 from billing.queries import billing_profile
-from billing.views.links import safe_next
-from marketplace.accounts.http import SignedInRequest, client_now, form_page, paying
+from marketplace.accounts.http import SignedInRequest, client_now, form_page, paying, safe_next
 
 
 @form_page

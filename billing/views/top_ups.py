@@ -37,8 +37,14 @@ from billing.operations.topups import (
 )
 from billing.queries import recent_top_ups, wallet_of, wallets_of
 from billing.tax import TaxDecision
-from billing.views.links import safe_next
-from marketplace.accounts.http import SignedInRequest, client_now, form_page, paying
+from marketplace.accounts.http import (
+    SignedInRequest,
+    client_now,
+    form_page,
+    having_accepted_terms,
+    paying,
+    safe_next,
+)
 from marketplace.accounts.rate_limits import Limit, count_act
 
 P = ParamSpec("P")
@@ -76,6 +82,7 @@ def choose_wallet(request: SignedInRequest) -> HttpResponse:
 @form_page
 @_leading_to_payment
 @paying
+@having_accepted_terms
 def top_up(request: SignedInRequest, currency: Currency) -> HttpResponse:
     try:
         check_gate()

@@ -90,6 +90,7 @@ def _person(*, email: str, name: str, language: str, now: datetime) -> User:
         password=PASSWORD if email in LOGINS else None,
         name=name,
         language=language,
+        accepts_terms=True,
         now=now,
     )
 

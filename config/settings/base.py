@@ -36,6 +36,8 @@ MERCHANT_ADDRESS = env_str("MERCHANT_ADDRESS", default="")
 MERCHANT_COUNTRY = env_str("MERCHANT_COUNTRY", default="FR")
 MERCHANT_VAT_ID = env_str("MERCHANT_VAT_ID", default="")
 MERCHANT_SIREN = env_str("MERCHANT_SIREN", default="")
+# Where messages to the staff are told of; they are kept in the administration in any case.
+CONTACT_EMAIL = env_str("CONTACT_EMAIL", default="")
 
 # True in demo and tests only: clock offsets, the demo's mail page, delivery to this machine.
 IS_DEMO = env_bool("IS_DEMO", default=False)

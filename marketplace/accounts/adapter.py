@@ -20,6 +20,7 @@ from marketplace.accounts.clock import now
 from marketplace.accounts.mail import compose_mail
 from marketplace.accounts.models import Language, User
 from marketplace.accounts.operations.audit import record_act
+from marketplace.accounts.operations.legal import accept_terms
 from marketplace.accounts.operations.people import create_personal_organisation
 
 
@@ -38,7 +39,10 @@ class AccountAdapter(DefaultAccountAdapter):
         assert isinstance(user, User)
         user.language = page_language()
         saved = super().save_user(request, user, form, commit)
-        create_personal_organisation(user=user, now=now())
+        moment = now()
+        create_personal_organisation(user=user, now=moment)
+        # The form refuses whoever does not tick the box.
+        accept_terms(user_id=user.pk, shown=None, language=user.language, now=moment)
         return saved
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:

@@ -1,18 +1,26 @@
 """Forms of people: sign-up, profile, keys, organisations."""
 
 import zoneinfo
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from allauth.account import forms as allauth_forms
 from allauth.mfa.webauthn import forms as webauthn_forms
 from django import forms
 from django.core.validators import MaxLengthValidator
+from django.urls import reverse
+from django.utils.functional import lazy
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from marketplace.accounts.models import (
     ALWAYS_SENT,
     ApiToken,
     Invitation,
+    LegalKey,
     MailKind,
     Membership,
     NotificationSettings,
@@ -39,8 +47,27 @@ PASSWORD_HELP = _("At least 10 characters. A few unrelated words make a strong p
 OTHER_ZONES = ("Etc/", "SystemV/", "US/", "Canada/", "Brazil/", "Chile/", "Mexico/")
 
 
+def _consent_words() -> SafeString:
+    """Return the words of consent with links to both texts."""
+    return format_html(
+        str(_("I have read and accept the {terms} and the {sale}.")),
+        terms=_link(reverse("accounts:legal", args=[LegalKey.TERMS]), _("terms of use")),
+        sale=_link(reverse("accounts:legal", args=[LegalKey.SALE]), _("terms of sale")),
+    )
+
+
+def _link(address: str, words: StrOrPromise) -> SafeString:
+    return format_html('<a href="{}">{}</a>', address, words)
+
+
+CONSENT = lazy(_consent_words, SafeString)()
+CONSENT_MISSING = _("Tick the box to go on: without your consent there is no contract.")
+
+
 class SignupForm(allauth_forms.SignupForm):
-    """E-mail and password; everything else is asked when it is needed."""
+    """E-mail, password and consent; everything else is asked when it is needed."""
+
+    accepts_terms = forms.BooleanField(label=CONSENT, error_messages={"required": CONSENT_MISSING})
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -291,3 +318,20 @@ class NotificationsForm(forms.Form):
     @property
     def low_balance_minor(self) -> int:
         return int(self.cleaned_data["low_balance_units"]) * 100
+
+
+class AcceptTermsForm(forms.Form):
+    """Consent to the versions that the page showed."""
+
+    accepts_terms = forms.BooleanField(label=CONSENT, error_messages={"required": CONSENT_MISSING})
+
+    def __init__(self, *args: Any, asked: Mapping[str, date], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for key, version in asked.items():
+            # Posted back, so that nobody accepts what came into force after they read.
+            self.fields[key] = forms.DateField(initial=version, widget=forms.HiddenInput)
+
+    @property
+    def shown(self) -> dict[str, date]:
+        """The versions that the person saw, by their text."""
+        return {key: self.cleaned_data[key] for key in LegalKey.values if key in self.fields}

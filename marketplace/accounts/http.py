@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.views import redirect_to_login
@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from marketplace.accounts.clock import now
 from marketplace.accounts.models import Membership, Organisation, User
+from marketplace.accounts.queries import terms_to_accept
 from marketplace.accounts.viewer import viewer_membership
 
 P = ParamSpec("P")
@@ -62,6 +63,22 @@ def owning(view: View[P]) -> AnyView[P]:
     return _guarded(view, right=lambda membership: membership.role == Membership.Role.OWNER)
 
 
+def having_accepted_terms(view: View[P]) -> View[P]:
+    """Ask who has not accepted the terms in force to do so first; then lead back to the page.
+
+    Stands under a guard that lets people in: for acts by which money moves.
+    """
+
+    @wraps(view)
+    def asked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if terms_to_accept(user_id=request.user.pk):
+            query = urlencode({"next": request.get_full_path()})
+            return redirect(f"{reverse('accounts:accept_terms')}?{query}")
+        return view(request, *args, **kwargs)
+
+    return asked
+
+
 def confirmed(view: View[P]) -> View[P]:
     """Ask who sends the form to prove again that it is them; then what was sent goes on.
 
@@ -85,6 +102,20 @@ def _guarded(view: View[P], *, right: Callable[[Membership], bool]) -> AnyView[P
         return view(viewer, *args, **kwargs)
 
     return guarded
+
+
+def safe_next(request: HttpRequest, address: str | None) -> str:
+    """Return an address within this site, or nothing: a form must not lead to strangers.
+
+    It is a whole path: Django would take a bare word for the name of a page.
+    """
+    if not (address and address.startswith("/")):
+        return ""
+    if url_has_allowed_host_and_scheme(
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        return address
+    return ""
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponseBase:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
+from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import override
@@ -22,6 +23,14 @@ TEXT = "text"
 LAYOUTS = {HTML: "emails/layout.html", TEXT: "emails/layout.txt"}
 # Where a reader chooses which mails to get.
 SETTINGS_PAGES = ("accounts:notifications", "accounts:profile")
+# What mail programs turn into a button of their own.
+UNSUBSCRIBE = "List-Unsubscribe"
+ONE_CLICK = {"List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+# What a mail on a page may do: be styled, and open its links beside the page.
+MAIL_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; "
+    "sandbox allow-popups allow-popups-to-escape-sandbox"
+)
 # Not ``\s``: the spaces that may not break must stay as they are.
 BREAKABLE = re.compile(r"[ \t\n]+")
 SPACES_AT_END = re.compile(r"[ \t]+$", re.MULTILINE)
@@ -38,7 +47,8 @@ class RowBackend(BaseEmailBackend):
                 to_address=address,
                 subject=str(message.subject),
                 body_text=str(message.body),
-                body_html=_html_of(message),
+                body_html=html_of(message),
+                unsubscribe_url=message.extra_headers.get(UNSUBSCRIBE, "").strip("<>"),
                 created_at=moment,
             )
             for message in email_messages
@@ -73,6 +83,11 @@ def compose_mail(
     return message
 
 
+def unsubscribe_headers(url: str) -> dict[str, str]:
+    """Return the headers of a mail that a mail program may switch off for its reader."""
+    return {UNSUBSCRIBE: f"<{url}>", **ONE_CLICK} if url else {}
+
+
 def settings_url() -> str:
     """Return the whole address of the page on which a reader chooses their mails."""
     for name in SETTINGS_PAGES:
@@ -81,6 +96,12 @@ def settings_url() -> str:
         except NoReverseMatch:
             continue
     return ""
+
+
+def shown_mail(html: str) -> HttpResponse:
+    """Return a mail's HTML as a page of its own, which runs nothing and loads nothing."""
+    headers = {"Content-Security-Policy": MAIL_POLICY, "X-Frame-Options": "SAMEORIGIN"}
+    return HttpResponse(html, headers=headers)
 
 
 def one_line(text: str) -> str:
@@ -93,7 +114,8 @@ def _tidy(text: str) -> str:
     return BLANK_LINES.sub("\n\n", SPACES_AT_END.sub("", text)).strip()
 
 
-def _html_of(message: EmailMessage) -> str:
+def html_of(message: EmailMessage) -> str:
+    """Return the HTML form of a mail, empty when it has none."""
     for alternative in getattr(message, "alternatives", []):
         content, mimetype = alternative
         if mimetype == "text/html":

@@ -1,8 +1,21 @@
 """Reads across people and organisations."""
 
-from django.db import connection
+from datetime import date
 
-from marketplace.accounts.models import ApiToken, Invitation, Mail, Membership, SshKey, User
+from django.db import connection
+from django.db.models import F, OuterRef, Q, Subquery
+
+from marketplace.accounts.models import (
+    ACCEPTED_BY_CUSTOMERS,
+    ApiToken,
+    Invitation,
+    LegalText,
+    Mail,
+    Membership,
+    SshKey,
+    TermsAcceptance,
+    User,
+)
 
 # Both ends of a step are members who can act: a viewer relates nobody.
 RELATED = """
@@ -95,6 +108,32 @@ def tokens_of(*, user_id: int) -> list[ApiToken]:
     return list(
         ApiToken.objects.filter(user_id=user_id).select_related("organisation").order_by("-id")
     )
+
+
+def legal_versions(*, key: str, language: str) -> list[LegalText]:
+    """Return the published versions of a text in a language, the one in force first."""
+    published = LegalText.objects.filter(key=key, state=LegalText.State.PUBLISHED)
+    return list(published.filter(language=language).order_by("-version", "-id"))
+
+
+def terms_to_accept(*, user_id: int) -> dict[str, date]:
+    """Return the texts for customers that a person has not accepted in their version in force."""
+    accepted = TermsAcceptance.objects.filter(user_id=user_id, key=OuterRef("key"))
+    latest = Subquery(accepted.order_by("-version").values("version")[:1])
+    texts = (
+        LegalText.objects.filter(state=LegalText.State.PUBLISHED, key__in=ACCEPTED_BY_CUSTOMERS)
+        .annotate(accepted_version=latest)
+        .filter(Q(accepted_version__isnull=True) | Q(version__gt=F("accepted_version")))
+        .order_by("key", "version")
+        .values_list("key", "version")
+    )
+    # The latest version of each key comes last and stays.
+    return dict(texts)
+
+
+def acceptances_of(*, user_id: int) -> list[TermsAcceptance]:
+    """Return what a person has accepted, the latest first."""
+    return list(TermsAcceptance.objects.filter(user_id=user_id).order_by("-accepted_at", "key"))
 
 
 def latest_mails(*, to: str, limit: int) -> list[Mail]:

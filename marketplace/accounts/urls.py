@@ -11,12 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from marketplace.accounts.views import (
     devices,
     keys,
+    legal,
     notifications,
     organisations,
     outbox,
     profile,
     sign_up,
     tokens,
+    unsubscribe,
 )
 
 # allauth reverses these names itself: they must stay as they are.
@@ -92,10 +94,17 @@ own = [
     path(_("invitations/<int:pk>/accept/"), organisations.accept, name="invitation_accept"),
     path(_("invitations/<int:pk>/decline/"), organisations.decline, name="invitation_decline"),
     path(_("invitations/<int:pk>/withdraw/"), organisations.withdraw, name="invitation_withdraw"),
+    path(_("terms/"), legal.accept, name="accept_terms"),
     path(_("outbox/"), outbox.outbox, name="outbox"),
+    path(_("outbox/<int:pk>/"), outbox.outbox_mail, name="outbox_mail"),
+    path(_("unsubscribe/<str:token>/"), unsubscribe.unsubscribe, name="unsubscribe"),
+]
+# Pages that everybody reads, outside the account.
+everybodys = [
+    path(_("legal/<slug:key>/"), legal.legal, name="legal"),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path(_("account/"), include(entrance)),
     path(_("account/second-factor/"), include(second_factor)),
-    path(_("account/"), include((own, "accounts"))),
+    path("", include(([path(_("account/"), include(own)), *everybodys], "accounts"))),
 ]

@@ -14,7 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 from billing.money import BPS, hold_minor
 from billing.operations.holds import InsufficientFunds
 from catalog.models import GpuModel
-from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in, trading
+from marketplace.accounts.http import (
+    SignedInRequest,
+    client_now,
+    form_page,
+    having_accepted_terms,
+    signed_in,
+    trading,
+)
 from marketplace.accounts.models import SshKey
 from marketplace.accounts.rate_limits import Limit, count_act
 from marketplace.bell import ring_matcher
@@ -51,6 +58,7 @@ def order_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 @form_page
 @trading
+@having_accepted_terms
 def order_review(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show what the ticket would do and hold; place it when it is accepted."""
     gpu = get_object_or_404(GpuModel, slug=slug, is_listed=True)

@@ -37,6 +37,7 @@ class TestSignUp:
             ("email", "a" * 300 + "@example.com"),
             ("email", "ada@exa mple.com"),
             ("email", "💩@💩"),
+            ("accepts_terms", ""),
             ("password1", ""),
             ("password1", "short"),
             ("password1", "password12"),
@@ -44,7 +45,12 @@ class TestSignUp:
         ],
     )
     def test_what_cannot_be_makes_no_account(self, client, field, value):
-        form = {"email": "ada@example.com", "password1": PASSWORD} | {field: value}
+        form = {
+            "email": "ada@example.com",
+            "password1": PASSWORD,
+            "accepts_terms": "on",
+            field: value,
+        }
 
         answer = client.post(address_of("account_signup"), form)
 
@@ -55,7 +61,8 @@ class TestSignUp:
         address = "a" * 200 + "@example.com"
 
         answer = client.post(
-            address_of("account_signup"), {"email": address, "password1": PASSWORD}
+            address_of("account_signup"),
+            {"email": address, "password1": PASSWORD, "accepts_terms": "on"},
         )
 
         assert answer.status_code == 302
@@ -69,8 +76,9 @@ class TestSignUp:
         assert "Ensure this value has at most 254 characters" in answer.content.decode()
 
     def test_an_address_in_use_is_not_told_to_strangers(self, market, client):
-        taken = {"email": "Zebra-Owner@Example.com", "password1": PASSWORD}
-        free = {"email": "new@example.com", "password1": PASSWORD}
+        rest = {"password1": PASSWORD, "accepts_terms": "on"}
+        taken = {"email": "Zebra-Owner@Example.com"} | rest
+        free = {"email": "new@example.com"} | rest
 
         answers = [Client().post(address_of("account_signup"), form) for form in (taken, free)]
 

@@ -106,7 +106,10 @@ class TestRefusals:
     def test_of_sign_in_and_sign_up_name_nobody(self, market, log):
         client = visitor(market, "nobody")
         client.post(reverse("account_login"), {"login": EMAIL, "password": PASSWORD})
-        client.post(reverse("account_signup"), {"email": EMAIL, "password1": PASSWORD})
+        client.post(
+            reverse("account_signup"),
+            {"email": EMAIL, "password1": PASSWORD, "accepts_terms": "on"},
+        )
         client.post(reverse("account_reset_password"), {"email": EMAIL})
         Client(enforce_csrf_checks=True).post(
             reverse("account_login"), {"login": EMAIL}, REMOTE_ADDR=ADDRESS

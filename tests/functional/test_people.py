@@ -35,7 +35,9 @@ def latest_code(address: str) -> str:
 def sign_up(client: Client, address: str, language: str = "en"):
     with override(language):
         page = reverse("account_signup")
-    return client.post(page, {"email": address, "password1": PASSWORD}, follow=True)
+    return client.post(
+        page, {"email": address, "password1": PASSWORD, "accepts_terms": "on"}, follow=True
+    )
 
 
 def person(
@@ -113,17 +115,20 @@ def test_signing_up_with_a_taken_address_tells_its_holder_and_nobody_else(client
 @pytest.mark.parametrize(
     ("given", "field"),
     [
-        ({"email": "no address", "password1": PASSWORD}, "email"),
-        ({"email": "new@example.com", "password1": "short"}, "password1"),
-        ({"email": "", "password1": PASSWORD}, "email"),
+        ({"email": "no address"}, "email"),
+        ({"password1": "short"}, "password1"),
+        ({"email": ""}, "email"),
+        ({"accepts_terms": ""}, "accepts_terms"),
     ],
 )
 def test_bad_sign_up_names_the_field_keeps_what_was_typed_and_creates_nothing(client, given, field):
-    answer = client.post(reverse("account_signup"), given)
+    form = {"email": "new@example.com", "password1": PASSWORD, "accepts_terms": "on"} | given
+
+    answer = client.post(reverse("account_signup"), form)
 
     assert answer.status_code == 200
     assert list(answer.context["form"].errors) == [field]
-    assert answer.context["form"]["email"].value() == given["email"]
+    assert answer.context["form"]["email"].value() == form["email"]
     assert (User.objects.count(), Organisation.objects.count(), Mail.objects.count()) == (0, 0, 0)
 
 

@@ -55,6 +55,13 @@ class Mail(models.Model):
     subject = models.CharField(_("subject"), max_length=255)
     body_text = models.TextField(_("text"))
     body_html = models.TextField(_("HTML"), blank=True)
+    unsubscribe_url = models.CharField(
+        _("unsubscribe address"),
+        max_length=300,
+        blank=True,
+        default="",
+        help_text=_("Where a mail program switches such mails off."),
+    )
     created_at = models.DateTimeField(_("created"))
     sent_at = models.DateTimeField(_("sent"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)

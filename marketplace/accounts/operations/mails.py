@@ -8,6 +8,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 
 from marketplace.accounts.locks import lock_due_mails
+from marketplace.accounts.mail import unsubscribe_headers
 from marketplace.accounts.models import Mail
 
 # After the fifth refusal a person of the staff has to look: the address or the transport is wrong.
@@ -44,7 +45,11 @@ def _claim(*, now: datetime) -> list[Mail]:
 
 def _send(mail: Mail, *, transport: BaseEmailBackend, now: datetime) -> bool:
     message = EmailMultiAlternatives(
-        subject=mail.subject, body=mail.body_text, to=[mail.to_address], connection=transport
+        subject=mail.subject,
+        body=mail.body_text,
+        to=[mail.to_address],
+        connection=transport,
+        headers=unsubscribe_headers(mail.unsubscribe_url),
     )
     if mail.body_html:
         message.attach_alternative(mail.body_html, "text/html")

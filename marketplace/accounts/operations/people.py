@@ -11,6 +11,7 @@ from django.db import transaction
 
 from marketplace.accounts.models import Membership, Organisation, User
 from marketplace.accounts.operations.audit import record_act
+from marketplace.accounts.operations.legal import accept_terms
 
 
 class NoAuthenticatorApp(Exception):
@@ -38,7 +39,7 @@ def create_personal_organisation(*, user: User, now: datetime) -> Organisation:
 
 
 @transaction.atomic
-def create_verified_user(
+def create_verified_user(  # noqa: PLR0913  a person has these facts
     *,
     email: str,
     password: str | None,
@@ -46,10 +47,12 @@ def create_verified_user(
     language: str,
     now: datetime,
     is_staff: bool = False,
+    accepts_terms: bool = False,
 ) -> User:
     """Create a person whose address counts as checked, with a personal organisation.
 
-    Without a password they cannot sign in until they set one by mail.
+    Without a password they cannot sign in until they set one by mail. Who has not accepted the
+    terms, as people of the demo have, is asked before their first order.
     Staff made this way may do everything in the administration, once they have a second factor.
     """
     user = User.objects.create_user(
@@ -62,6 +65,8 @@ def create_verified_user(
     )
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     create_personal_organisation(user=user, now=now)
+    if accepts_terms:
+        accept_terms(user_id=user.pk, shown=None, language=language, now=now)
     return user
 
 

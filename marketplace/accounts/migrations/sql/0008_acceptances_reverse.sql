@@ -1,0 +1,2 @@
+DROP TRIGGER accounts_termsacceptance_no_truncate ON accounts_termsacceptance;
+DROP TRIGGER accounts_termsacceptance_append_only ON accounts_termsacceptance;
