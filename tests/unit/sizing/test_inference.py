@@ -1,6 +1,8 @@
 """Serving: the indicative size by width of the weights, and the bound that no measured run passes."""
 
+import re
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -81,3 +83,21 @@ def test_measured_runs_reach_42_to_87_percent_of_the_bound() -> None:
     ]
 
     assert (round(min(shares), 2), round(max(shares), 2)) == (Decimal("0.42"), Decimal("0.87"))
+
+
+def test_the_worked_table_of_the_documentation_is_what_the_rules_give() -> None:
+    page = Path(__file__).parents[3] / "docs" / "algorithms" / "use-cases.md"
+    rows = re.findall(
+        r"^\| ([a-z0-9-]+) \| ([\d |]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+    for slug, figures in rows:
+        card = card_by_slug(slug)
+        sizes = [
+            servable_parameters_b(memory_bytes=card.memory_bytes, bits=bits) for bits in WeightBits
+        ]
+        bound = decode_bound_tokens_per_s(
+            bandwidth_gb_per_s=card.bandwidth_gb_per_s, read_bytes=reference_read_bytes()
+        )
+        assert [int(figure) for figure in figures.split(" | ")] == [*sizes, bound]
+    assert len(rows) == 5
