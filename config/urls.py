@@ -10,7 +10,7 @@ from config import health
 from config.api_page import ApiDocs, api_page
 from config.gallery.views import gallery
 from config.metrics import metrics
-from config.sitemaps import SITEMAPS, robots, sitemap
+from config.sitemaps import robots, sitemap
 
 handler400 = "config.errors.bad_request"
 handler403 = "config.errors.permission_denied"
@@ -21,7 +21,7 @@ urlpatterns = [
     path("health/live", health.live, name="health-live"),
     path("health/ready", health.ready, name="health-ready"),
     path("metrics", metrics, name="metrics"),
-    path("sitemap.xml", sitemap, {"sitemaps": SITEMAPS}, name="sitemap"),
+    path("sitemap.xml", sitemap, name="sitemap"),
     path("robots.txt", robots, name="robots"),
     path("webhooks/", include("billing.webhook_urls")),
     path("api/v1/", include("marketplace.accounts.api.urls")),
