@@ -101,8 +101,13 @@ class GuideSitemap(PublicSitemap):
         return max(text.reviewed_on for text in item.texts.all() if text.is_published)
 
 
-sitemap = require_safe(read_sitemap)
 SITEMAPS = {"pages": PageSitemap, "gpus": GpuSitemap, "guides": GuideSitemap}
+
+
+@require_safe
+def sitemap(request: HttpRequest) -> HttpResponse:
+    """List every public page with its translations."""
+    return read_sitemap(request, sitemaps=SITEMAPS)
 
 
 @require_safe
