@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
@@ -19,6 +20,7 @@ from catalog.content.use_cases import cards_of, columns_of, use_case_keys
 from catalog.models import GpuModel
 from catalog.use_cases.columns import columns
 from marketplace.accounts import clock
+from marketplace.models import MarketState
 from tests.integration.catalog.prices import AS_OF, BEST_USD_MILLI, Publish
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +54,11 @@ def page(client: Client, path: str) -> str:
     response = client.get(path)
     assert response.status_code == 200, path
     return response.content.decode()
+
+
+def set_state(state: str) -> None:
+    MarketState.objects.filter(gpu_model=None).update(state=state)
+    cache.clear()
 
 
 def words(html: str) -> str:
@@ -171,12 +178,26 @@ class TestEveryUseCase:
     def test_offers_a_trial_an_account_and_a_seat_for_sellers(
         self, client: Client, best_usd_offers: None, key: str
     ) -> None:
+        set_state(MarketState.State.OPEN)
+
         html = page(client, address(key))
 
-        assert "Start a trial rental" in html
-        assert "Create an account" in html
-        assert "Sell GPU hours" in html
+        assert ">Start a trial rental</a>" in html
+        assert "With an account you top up a balance once" in html
+        assert 'href="/en/sell/">Sell GPU hours</a>' in html
         assert '<aside class="bar"' in html
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_before_the_opening_takes_intentions_and_accounts(
+        self, client: Client, best_usd_offers: None, key: str
+    ) -> None:
+        set_state(MarketState.State.PRELAUNCH)
+
+        html = page(client, address(key))
+
+        assert ">Save my intention</a>" in html
+        assert "Start a trial rental" not in html
+        assert "as soon as the market is open" in html
 
     @pytest.mark.parametrize("key", KEYS)
     def test_without_any_offer_invents_nothing(
