@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import ngettext
 
 from catalog.queries import EIGHT_GPUS
 from catalog.use_cases.rows import CaseRow
@@ -177,11 +177,10 @@ def _score_note(score: RenderScore) -> Text:
     return _submissions(score.submissions)
 
 
-def _submissions(count: int) -> Text:
-    return ngettext_lazy("%(count)s submission", "%(count)s submissions", count) % {"count": count}
+def _submissions(count: int) -> str:
+    return ngettext("%(count)s submission", "%(count)s submissions", count) % {"count": count}
 
 
-def _few(count: int) -> Text:
-    return ngettext_lazy("only %(count)s submission", "only %(count)s submissions", count) % {
-        "count": count
-    }
+def _few(count: int) -> str:
+    text = ngettext("only %(count)s submission", "only %(count)s submissions", count)
+    return text % {"count": count}
