@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta, tzinfo
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
 
 from billing.money import Currency
 from catalog.models import GpuModel, MarketFigures, PublishedOffer, Quote, TradedHour
@@ -60,6 +62,17 @@ def price_history(
     return list(reversed(newest))
 
 
+def by_day(hours: Iterable[TradedHour], *, zone: tzinfo) -> list[TradedHour]:
+    """Return one row for each day of ``zone`` with a trade, not saved, weighed by GPU-hours.
+
+    ``hours`` come oldest first; the last price is that of the day's last hour.
+    """
+    days = groupby(hours, key=lambda hour: hour.hour_starts_at.astimezone(zone).date())
+    return [
+        _day(list(of_day), starts_at=datetime.combine(day, time(), zone)) for day, of_day in days
+    ]
+
+
 def published_offers(*, gpu: GpuModel, currency: Currency) -> list[PublishedOffer]:
     """Return the best buyable offers of a model, best first, at most ten. One query."""
     offers = PublishedOffer.objects.filter(gpu_model=gpu, currency=currency.value)
@@ -88,6 +101,21 @@ def market_rows(*, gpus: Iterable[GpuModel], currency: Currency, now: datetime) 
         )
         for gpu in models
     ]
+
+
+def _day(hours: list[TradedHour], *, starts_at: datetime) -> TradedHour:
+    gpu_hours = sum(hour.gpu_hours for hour in hours)
+    value_micro = sum(hour.average_price_micro * hour.gpu_hours for hour in hours)
+    average = (Decimal(value_micro) / gpu_hours).quantize(Decimal(1), ROUND_HALF_UP)
+    return TradedHour(
+        gpu_model_id=hours[-1].gpu_model_id,
+        currency=hours[-1].currency,
+        hour_starts_at=starts_at,
+        average_price_micro=int(average),
+        last_price_micro=hours[-1].last_price_micro,
+        gpu_hours=gpu_hours,
+        fills=sum(hour.fills for hour in hours),
+    )
 
 
 def _trends(

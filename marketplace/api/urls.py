@@ -1,5 +1,10 @@
 """Addresses of the API."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from marketplace.api.market import GpuMarket, Market
+
+urlpatterns = [
+    path("market/", Market.as_view(), name="api-market"),
+    path("market/<slug:slug>/", GpuMarket.as_view(), name="api-gpu-market"),
+]

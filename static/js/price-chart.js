@@ -3,6 +3,7 @@
 // Needs the global uPlot, loaded before this module.
 const HOUR = 3600;
 const DAY = 24 * HOUR;
+const LENGTHS = { hour: HOUR, day: DAY };
 const HEIGHT = 232;
 const AXIS_WIDTH = 52;
 const TOP = 24;
@@ -40,7 +41,10 @@ const rowsOf = async (figure) => {
   if (!figure.dataset.history) return rowsOfTable(figure);
   try {
     const answer = await fetch(figure.dataset.history);
-    if (answer.ok) return (await answer.json()).hours;
+    if (answer.ok) {
+      const { hours, period } = await answer.json();
+      return Object.assign(hours, { period: LENGTHS[period] });
+    }
   } catch {
     // The table holds the same, if less finely.
   }
@@ -53,7 +57,8 @@ const columnsOf = (rows) => {
   const add = (...values) => values.forEach((value, index) => columns[index].push(value));
   const starts = rows.map((row) => Date.parse(row.starts_at) / 1000);
   const shortest = Math.min(DAY, ...starts.slice(1).map((start, index) => start - starts[index]));
-  const period = shortest > HOUR * 2 ? DAY : HOUR;
+  // Few sales may lie days apart and still be hours: the answer says which; a table is guessed.
+  const period = rows.period ?? (shortest > HOUR * 2 ? DAY : HOUR);
   const longest = period === DAY ? LONGEST_DAY : HOUR;
   rows.forEach((row, index) => {
     if (index && starts[index] - starts[index - 1] > longest) add(starts[index - 1] + period * 1.5, null, null);
