@@ -13,7 +13,7 @@ from django.core.mail import EmailMultiAlternatives, get_connection
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from marketplace.accounts.mail import compose_mail
+from marketplace.accounts.mail import compose_mail, unsubscribe_headers
 from marketplace.accounts.models import (
     ALWAYS_SENT,
     MailKind,
@@ -21,6 +21,10 @@ from marketplace.accounts.models import (
     NotificationSettings,
     User,
 )
+from marketplace.accounts.operations.unsubscribing import unsubscribe_url
+
+# Mails that answer no act of their reader carry the mail program's own way out.
+UNSUBSCRIBED_BY_BUTTON = frozenset({MailKind.OPENING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +84,13 @@ def _compose(letter: Letter) -> EmailMultiAlternatives:
     with translation.override(reader.language), timezone.override(reader.zone):
         args = [] if letter.page_id is None else [letter.page_id]
         page_url = settings.PUBLIC_URL + reverse(letter.page, args=args)
-        return compose_mail(
+        mail = compose_mail(
             to=reader.email,
             template=f"emails/{letter.template}",
             context={**letter.context, "page_url": page_url},
         )
+        if letter.kind in UNSUBSCRIBED_BY_BUTTON:
+            mail.extra_headers = unsubscribe_headers(
+                unsubscribe_url(user_id=reader.pk, kind=letter.kind)
+            )
+        return mail

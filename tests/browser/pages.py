@@ -78,6 +78,7 @@ PUBLIC = (
     Shown("sign-in", "account_login"),
     Shown("password-forgotten", "account_reset_password"),
     Shown("outbox", "accounts:outbox"),
+    Shown("mail-samples", "marketplace:mail_samples"),
 )
 RUNNING = "section:has(#rentals) tbody tr:last-child th[scope=row] a"
 RENTAL = Shown("rental", "marketplace:dashboard", first=RUNNING)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 import pytest
+from django.core import signing
 from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
@@ -11,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import translation
 
 from marketplace.accounts.models import Membership
+from marketplace.accounts.operations.unsubscribing import SALT
 from tests.functional.whole_market import (
     BUYERS_SECRETS,
     SELLERS_SECRETS,
@@ -112,6 +114,9 @@ RULES = {
     "accounts:invitation_decline": button(frozenset({"invited"})),
     "accounts:invitation_withdraw": button(frozenset({"buyer"})),
     "accounts:outbox": page(EVERYBODY),
+    "accounts:outbox_mail": page(EVERYBODY),
+    # Who has the signed address may use it: mail programs do so for their readers.
+    "accounts:unsubscribe": form(EVERYBODY),
     "billing:wallets": page(PAYING),
     "billing:statement": page(PAYING),
     "billing:statement_csv": page(PAYING),
@@ -130,6 +135,7 @@ RULES = {
     "marketplace:intention_new": Rule(TRADING, get=302, post=200),
     "marketplace:intention_withdraw": button(frozenset({"buyer", "trader"})),
     "marketplace:demand": page(SELLER),
+    "marketplace:mail_samples": page(EVERYBODY),
     "marketplace:rentals": page(SIGNED_IN),
     "marketplace:rental": page(BUYERS),
     "marketplace:rental_stop": button(frozenset({"buyer", "trader"})),
@@ -148,7 +154,7 @@ RULES = {
 # allauth's own pages: about the person alone, with rules of allauth's that its tests hold.
 OF_ALLAUTH = ("account_", "mfa_")
 OF_ADMIN = "admin:"
-TAKES_FOREIGN_POSTS = {"stripe-webhook"}
+TAKES_FOREIGN_POSTS = {"stripe-webhook", "accounts:unsubscribe"}
 
 
 @pytest.fixture
@@ -167,7 +173,8 @@ def all_addresses(market: WholeMarket, *, language: str = "en") -> dict[str, str
             "pk": numbers.get(name, 0),
             "currency": "EUR",
             "slug": SLUG,
-            "key": "fine-tuning",
+            "key": "terms" if name == "accounts:legal" else "fine-tuning",
+            "token": signing.dumps([market.people["viewer"].pk, "opening"], salt=SALT),
         }
         if pattern.default_args:
             found[f"{name} {pattern.default_args['key']}"] = _named(

@@ -17,6 +17,7 @@ from marketplace.accounts import clock
 from marketplace.accounts.models import (
     ApiToken,
     Invitation,
+    Mail,
     Membership,
     Organisation,
     SshKey,
@@ -108,6 +109,7 @@ class WholeMarket:
     rental: Rental
     intention: Intention
     top_up: TopUp
+    mail: Mail
     key: SshKey
     device: UserSession
     token: ApiToken
@@ -135,6 +137,7 @@ class WholeMarket:
             "marketplace:offer_withdraw": self.offer.pk,
             "marketplace:sale": self.rental.pk,
             "billing:top_up_status": self.top_up.pk,
+            "accounts:outbox_mail": self.mail.pk,
             "accounts:key_remove": self.key.pk,
             "accounts:device_end": self.device.pk,
             "accounts:token_revoke": self.token.pk,
@@ -181,6 +184,9 @@ def make_whole_market() -> WholeMarket:
         rental=_handed_over(bought, now=now),
         intention=_intention(waiting, now=now),
         top_up=_top_up(buyers, people["buyer"], now=now),
+        mail=Mail.objects.create(
+            to_address="mail@example.com", subject="A mail", body_text="Text", created_at=now
+        ),
         key=add_ssh_key(
             user_id=people["buyer"].pk, name="zebra-laptop", public_key=SSH_KEY, now=now
         ),
