@@ -30,6 +30,7 @@ PAGES = (
     "marketplace:method",
     "marketplace:sell",
     "marketplace:status",
+    "api_page",
 )
 
 
