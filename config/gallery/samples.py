@@ -35,6 +35,7 @@ PARTS_OF_OTHERS = frozenset(
         "foot_link",
         "footer",
         "header",
+        "htmx",
         "language_link",
         "logo",
         "price_chart_head",

@@ -78,3 +78,13 @@ def clock(browser: Browser, site: Site) -> Iterator[Clock]:
     sign_in_as_admin(page)
     yield Clock(page)
     context.close()
+
+
+@pytest.fixture
+def staff_page(clock: Clock, faults: Faults) -> Iterator[Page]:
+    """Return a watched window of the admin: a code of the second factor works only once."""
+    context = clock.page.context
+    watch(context, faults)
+    page = context.new_page()
+    yield page
+    page.close()

@@ -123,5 +123,9 @@ SELLERS = (
     Shown("sales", "marketplace:sales"),
     Shown("sale", "marketplace:sales", first=ROW),
 )
+# For staff with a second factor alone.
+STAFF = (Shown("components", "gallery"),)
+# These may load the zoomable chart.
+MARKET_ROUTES = frozenset({"marketplace:market", "marketplace:market_gpu"})
 CUSTOMER_EMAIL = CAMILLE.email
 SELLING_COMPANY = COMPANIES[0]

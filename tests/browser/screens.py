@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import OpenPage
-from tests.browser.pages import CUSTOMER_EMAIL, CUSTOMERS, PUBLIC, SELLERS, SELLING_COMPANY, Shown
+from tests.browser.pages import (
+    CUSTOMER_EMAIL,
+    CUSTOMERS,
+    PUBLIC,
+    SELLERS,
+    SELLING_COMPANY,
+    STAFF,
+    Shown,
+)
 from tests.browser.site import FULL, Site, running_site
-from tests.browser.visits import act_for
+from tests.browser.visits import Clock, act_for
 
 WIDTHS = (1280, 390)
 HEIGHT = 900
@@ -27,7 +36,12 @@ def site() -> Iterator[Site]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_photograph(
-    signed_in: OpenPage, open_page: OpenPage, project_root: Path, language: str, theme: str
+    signed_in: OpenPage,
+    open_page: OpenPage,
+    clock: Clock,
+    project_root: Path,
+    language: str,
+    theme: Literal["light", "dark"],
 ) -> None:
     folder = project_root / "screens" / f"{language}-{theme}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +49,13 @@ def test_photograph(
     customer = signed_in(CUSTOMER_EMAIL, color_scheme=theme)
     seller = signed_in(SELLING_COMPANY.email, color_scheme=theme)
     act_for(seller, SELLING_COMPANY.name)
-    for page, shown_pages in ((stranger, PUBLIC), (customer, CUSTOMERS), (seller, SELLERS)):
+    clock.page.emulate_media(color_scheme=theme)
+    for page, shown_pages in (
+        (stranger, PUBLIC),
+        (customer, CUSTOMERS),
+        (seller, SELLERS),
+        (clock.page, STAFF),
+    ):
         for shown in shown_pages:
             photograph(page, shown, language=language, folder=folder)
 

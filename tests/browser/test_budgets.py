@@ -8,8 +8,17 @@ import pytest
 from playwright.sync_api import Page, Response
 
 from tests.browser.conftest import OpenPage
-from tests.browser.pages import CUSTOMER_EMAIL, CUSTOMERS, PUBLIC, Shown
+from tests.browser.pages import (
+    CUSTOMER_EMAIL,
+    CUSTOMERS,
+    MARKET_ROUTES,
+    PUBLIC,
+    SELLERS,
+    SELLING_COMPANY,
+    Shown,
+)
 from tests.browser.site import Site
+from tests.browser.visits import act_for
 
 pytestmark = pytest.mark.browser
 
@@ -37,19 +46,43 @@ class Budget:
 
 
 CONTENT = Budget(script_bytes=20 * KB, total_bytes=150 * KB, requests=10)
+MARKET = Budget(script_bytes=50 * KB, total_bytes=200 * KB, requests=12)
 ACCOUNT = Budget(script_bytes=45 * KB, total_bytes=200 * KB, requests=12)
 
 
 def test_the_pages_of_visitors_keep_to_their_budget(open_page: OpenPage, site: Site) -> None:
     page = open_page()
 
-    assert [fault for shown in PUBLIC for fault in overspent(page, shown, CONTENT, site)] == []
+    faults = []
+    for shown in PUBLIC:
+        budget = MARKET if shown.route in MARKET_ROUTES else CONTENT
+        faults += overspent(page, shown, budget, site)
+
+    assert faults == []
 
 
 def test_the_pages_of_customers_keep_to_their_budget(signed_in: OpenPage, site: Site) -> None:
     page = signed_in(CUSTOMER_EMAIL)
 
     assert [fault for shown in CUSTOMERS for fault in overspent(page, shown, ACCOUNT, site)] == []
+
+
+def test_the_pages_of_sellers_keep_to_their_budget(signed_in: OpenPage, site: Site) -> None:
+    page = signed_in(SELLING_COMPANY.email)
+    act_for(page, SELLING_COMPANY.name)
+
+    assert [fault for shown in SELLERS for fault in overspent(page, shown, ACCOUNT, site)] == []
+
+
+def test_pages_do_not_jump_on_a_phone(open_page: OpenPage) -> None:
+    page = open_page(width=390)
+
+    jumps = {}
+    for shown in PUBLIC:
+        first_view(page, shown.path(language="fr"))
+        jumps[shown.title] = page.evaluate(SHIFT)
+
+    assert {title: shift for title, shift in jumps.items() if shift > LAYOUT_SHIFT} == {}
 
 
 def overspent(page: Page, shown: Shown, budget: Budget, site: Site) -> list[str]:

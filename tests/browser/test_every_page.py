@@ -17,6 +17,7 @@ from tests.browser.pages import (
     RENTAL,
     SELLERS,
     SELLING_COMPANY,
+    STAFF,
     Shown,
 )
 from tests.browser.visits import Clock, act_for
@@ -52,7 +53,7 @@ IDS = "[...document.querySelectorAll('[id]')].map((element) => element.id)"
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_page_is_accessible_and_whole(
-    signed_in: OpenPage, open_page: OpenPage, clock: Clock, language: str
+    signed_in: OpenPage, open_page: OpenPage, clock: Clock, staff_page: Page, language: str
 ) -> None:
     faults: list[str] = []
     customer = signed_in(CUSTOMER_EMAIL)
@@ -63,6 +64,7 @@ def test_every_page_is_accessible_and_whole(
         (open_page(), PUBLIC),
         (customer, CUSTOMERS),
         (seller, SELLERS),
+        (staff_page, STAFF),
     ):
         for shown in shown_pages:
             faults += [f"{shown.title}: {fault}" for fault in find_faults(page, shown, language)]
