@@ -68,6 +68,10 @@ PUBLIC = (
     Shown("gpu", "catalog:gpu", CARD, DOLLARS),
     Shown("gpu-month", "catalog:gpu", CARD, DOLLARS | {"range": "30d"}),
     Shown("gpu-without-offer", "catalog:gpu", {"slug": "b200-sxm"}, DOLLARS),
+    Shown("guides", "catalog:guides"),
+    # The slug of the other language leads on to the page in this one.
+    Shown("guide", "catalog:guide", {"slug": "choosing-a-gpu-for-fine-tuning"}, DOLLARS),
+    Shown("guide-rendering", "catalog:guide", {"slug": "choosing-a-gpu-for-3d-rendering"}),
     Shown("order-new", "marketplace:order_new", CARD, DOLLARS | {"kind": "limit"}),
     Shown("rule", "marketplace:rule"),
     Shown("price-method", "marketplace:method"),
