@@ -1,6 +1,7 @@
 """The page about the API, and its machine-readable description. Routes come from the site map."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,16 @@ from config.drf import problem_response
 from marketplace.accounts.models import Scope
 
 BASE = "api/v1/"
+# A part of an address that varies, as the site map writes it.
+CONVERTER = re.compile(r"<\w+:(\w+)>")
 # What each address of the API is for. A test asks for a line for every address.
 ABOUT: dict[str, str | Promise] = {
     "api-gpus": _("Every listed GPU model with its memory, what fits, and its best offer."),
     "api-use-case": _("The cards that suit a use case, as on its page."),
+    "api-market": _(
+        "Every model’s best offers, hours on offer and sold, last price and its change."
+    ),
+    "api-gpu-market": _("One model’s market: best offers, last sales, and prices paid over time."),
     "api-me": _("Who you are: the organisation and the scopes of your token."),
     "api-schema": _("The description of the API for programs, as OpenAPI 3."),
     "api-docs": _("The same description for people, to read and to try."),
@@ -102,7 +109,7 @@ def _routes_below(pattern: URLPattern | URLResolver, *, prefix: str) -> Iterator
     kwargs = {key: EXAMPLE_VALUES[key] for key in pattern.pattern.converters}
     yield Route(
         name=name,
-        path=path,
+        path=CONVERTER.sub(r"{\1}", path),
         example=reverse(name, kwargs=kwargs),
         about=ABOUT.get(name, ""),
         needs_token=AllowAny not in _permissions(pattern),

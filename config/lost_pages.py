@@ -16,6 +16,8 @@ from catalog.models import GpuModel
 MOST_CARDS = 4
 # Below this likeness two names are different cards, not one mistyped.
 LIKENESS = 0.72
+# A name that holds the whole word: then the merely alike are noise.
+EXACT = 1.0
 # Longer words are no name of a card, and comparing them takes time.
 LONGEST_WORD = 60
 LANGUAGE = re.compile(r"[a-z]{2}(-[a-z]{2,4})?", re.IGNORECASE)
@@ -39,7 +41,9 @@ def ways_on(*, path: str, language: str) -> LostPage:
     is_unknown = first.lower() not in known and LANGUAGE.fullmatch(first) is not None
     if first not in known and not is_unknown:
         rest = path.lstrip("/")
-    pages = _pages(rest, languages=known)
+    word = _card_word(rest)
+    cards = _cards(word)
+    pages = {} if _is_mistyped(word, cards) else _pages(rest, languages=known)
     if not is_unknown:
         pages = {code: url for code, url in pages.items() if code == language and url != path}
     elif not pages:
@@ -47,8 +51,13 @@ def ways_on(*, path: str, language: str) -> LostPage:
     return LostPage(
         unknown_language=first if is_unknown else "",
         pages=tuple(sorted(pages.items())),
-        cards=tuple(_cards(_card_word(rest))),
+        cards=tuple(cards),
     )
+
+
+def _is_mistyped(word: str, cards: Iterable[GpuModel]) -> bool:
+    """Say whether an address names a card that there is not: its page exists in no language."""
+    return bool(word) and word not in {card.slug for card in cards}
 
 
 def _pages(rest: str, *, languages: Iterable[str]) -> dict[str, str]:
@@ -95,14 +104,16 @@ def _cards(word: str) -> list[GpuModel]:
     ranked = [
         (max(_likeness(wanted, card.slug), _likeness(wanted, card.name)), card) for card in listed
     ]
-    alike = [(likeness, card) for likeness, card in ranked if likeness >= LIKENESS]
+    best = max((likeness for likeness, _card in ranked), default=0)
+    least = EXACT if best == EXACT else LIKENESS
+    alike = [(likeness, card) for likeness, card in ranked if likeness >= least]
     return [card for _likeness, card in sorted(alike, key=lambda pair: -pair[0])][:MOST_CARDS]
 
 
 def _likeness(wanted: str, name: str) -> float:
     """Return 1 for a name that holds the word, less the more letters differ."""
     bare = _bare(name)
-    return 1.0 if wanted in bare else SequenceMatcher(None, wanted, bare).ratio()
+    return EXACT if wanted in bare else SequenceMatcher(None, wanted, bare).ratio()
 
 
 def _bare(text: str) -> str:

@@ -11,6 +11,8 @@ from django.views.decorators.http import require_safe
 
 from billing.money import BPS, PRICE_MAX_MICRO, PRICE_MIN_MICRO, TICK_MICRO
 from billing.tax import standard_rate_bps
+from catalog.operations.market import MAX_PUBLISHED_OFFERS
+from catalog.queries import EIGHT_GPUS, STALE_AFTER
 from marketplace.accounts.rate_limits import RATES, Limit
 from marketplace.book.types import (
     BUY_NOW_STALE_SECONDS,
@@ -28,6 +30,7 @@ from marketplace.operations.bid_checks import (
 from marketplace.operations.market_state import CANCELLING_ALONE
 from marketplace.operations.rentals import FREE_STOP_NOTICE, FREE_STOP_WITHIN, FREE_STOPS_A_DAY
 from marketplace.operations.servers import SETUP_SLOTS
+from marketplace.queries.market import LEAST_CUSTOMERS, LEAST_FILLS, LEAST_SELLERS
 from marketplace.rental_time import (
     AUTOMATIC_END_AFTER,
     CHAIN_WINDOW,
@@ -53,7 +56,18 @@ BETWEEN_BARS = Decimal("0.30")
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
     """Show how every published price and figure is computed."""
-    return render(request, "marketplace/method.html", {"rules": published_rules()})
+    context = {
+        "rules": published_rules(),
+        "method": {
+            "eight_gpus": EIGHT_GPUS,
+            "stale_minutes": STALE_AFTER // MINUTE,
+            "most_offers": MAX_PUBLISHED_OFFERS,
+            "least_fills": LEAST_FILLS,
+            "least_sellers": LEAST_SELLERS,
+            "least_customers": LEAST_CUSTOMERS,
+        },
+    }
+    return render(request, "marketplace/method.html", context)
 
 
 @require_safe

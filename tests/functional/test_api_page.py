@@ -28,9 +28,7 @@ def test_names_every_address_and_whether_it_needs_a_token(client, language):
     text = text_of(client, f"/{language}/api/")
 
     for route in api_routes():
-        row = text.split(
-            f"<code>GET {route.path.replace('<', '&lt;').replace('>', '&gt;')}</code>"
-        )[1]
+        row = text.split(f"<code>GET {route.path}</code>")[1]
         needs = {"en": "needed", "fr": "nécessaire"}[language]
         assert row.split("</tr>")[0].endswith(f"<td>{needs}</td>") == route.needs_token
 
@@ -61,11 +59,9 @@ def test_shows_a_real_answer_and_a_real_refusal(client):
 def test_the_description_names_every_address_and_the_token(client):
     schema = yaml.safe_load(text_of(client, "/api/v1/schema/"))
 
-    described = {path.replace("{", "<").replace("}", ">") for path in schema["paths"]}
-    plain = {
-        re.sub(r"<\w+:", "<", route.path) for route in api_routes() if not route.is_description
+    assert set(schema["paths"]) == {
+        route.path for route in api_routes() if not route.is_description
     }
-    assert described == plain
     assert "token" in schema["components"]["securitySchemes"]
     assert {"token": []} in schema["paths"]["/api/v1/me/"]["get"]["security"]
 

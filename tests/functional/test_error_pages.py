@@ -48,6 +48,7 @@ class TestNotFound:
         [
             ("/en/gpus/rtx4090/", ["RTX 4090"]),
             ("/en/gpus/rtx-409/", ["RTX 4090"]),
+            ("/en/gpus/rtx-4000/", ["RTX 4080", "RTX 4090"]),
             ("/en/gpus/h100/", ["H100 PCIe", "H100 SXM"]),
             ("/en/h100sxm", ["H100 SXM"]),
             ("/en/order/l40/", ["L40S"]),
@@ -57,8 +58,8 @@ class TestNotFound:
     def test_suggests_the_cards_that_may_be_meant(self, client, cards, path, meant):
         text = text_of(client.get(path, headers={"accept-language": "en"}))
 
-        shown = re.findall(r'<a class="door" href="[^"]*"><b>([^<]*)</b>', text)
-        assert shown[: len(meant)] == meant
+        shown = re.findall(r'<a class="chip" href="[^"]*">([^<]*)</a>', text)
+        assert shown == meant
 
     @pytest.mark.parametrize(
         "path",
@@ -90,6 +91,11 @@ class TestNotFound:
 
         assert answer.status_code == 404
         assert 'href="/fr/comment-ca-marche/" lang="fr"' in text_of(answer)
+
+    def test_leads_to_no_page_of_a_card_that_there_is_not(self, cards):
+        for path in ("/fr/gpus/rtx4090/", "/en/gpu/rtx4090/"):
+            assert ways_on(path=path, language=path[1:3]).pages == ()
+        assert dict(ways_on(path="/fr/gpus/l40s/", language="fr").pages) == {"fr": "/fr/gpu/l40s/"}
 
     def test_leads_nowhere_to_itself(self, client):
         lost = ways_on(path="/en/orders/77/", language="en")
