@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from billing.models import Posting, StripeEvent, TopUp
-from marketplace.accounts.models import Mail
+from marketplace.accounts.models import ContactMessage, Mail
 from marketplace.models import Bid, Command, MarketState, Rental, Seller, Shard
 
 # Past these a queue is called late: each is swept every few seconds.
@@ -98,6 +98,7 @@ def _queue_signs(*, now: datetime) -> list[Sign]:
 
 
 def _people_signs() -> list[Sign]:
+    unread = ContactMessage.objects.filter(state=ContactMessage.State.NEW).count()
     applicants = Seller.objects.filter(state=Seller.State.APPLIED).count()
     failed = TopUp.objects.filter(state=TopUp.State.FAILED).count()
     resting = Bid.objects.filter(status=Bid.Status.RESTING).count()
@@ -108,6 +109,12 @@ def _people_signs() -> list[Sign]:
             applicants,
             is_well=applicants == 0,
             url_name="admin:marketplace_seller_changelist",
+        ),
+        Sign(
+            _("Messages to answer"),
+            unread,
+            is_well=unread == 0,
+            url_name="admin:accounts_contactmessage_changelist",
         ),
         Sign(
             _("Interrupted rentals"),

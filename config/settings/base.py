@@ -171,6 +171,9 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {"add_webauthn": "marketplace.accounts.forms.AddPasskeyForm"}
 MFA_TOTP_TOLERANCE = 1
+# Who adds to the copy of a person's data, and who may have something against closing an account.
+DATA_EXPORTERS = ["billing.own_data.own_data", "marketplace.queries.own_data.own_data"]
+CLOSURE_CHECKS = ["billing.closure.obstacles", "marketplace.queries.closure.obstacles"]
 # The address is the login; what is unique is its lower case (accounts_user_email_once).
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 

@@ -5,7 +5,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.accounts.models import AuditEntry, Mail, Membership, Organisation, User
+from marketplace.accounts.models import (
+    ApiToken,
+    AuditEntry,
+    ContactMessage,
+    LegalText,
+    Mail,
+    Membership,
+    Organisation,
+    TermsAcceptance,
+    User,
+)
 from marketplace.accounts.readonly_admin import ReadOnlyAdmin, ReadOnlyInline
 
 
@@ -112,4 +122,77 @@ class MailAdmin(ReadOnlyAdmin[Mail]):
         "attempts",
         "next_attempt_at",
         "error",
+    ]
+
+
+@admin.register(LegalText)
+class LegalTextAdmin(admin.ModelAdmin[LegalText]):
+    """A change of meaning is a new version: save as new, under a later date."""
+
+    list_display = ["key", "language", "version", "state", "title"]
+    list_filter = ["key", "language", "state"]
+    search_fields = ["title", "body"]
+    ordering = ["key", "language", "-version"]
+    save_as = True
+
+    def has_delete_permission(self, request: HttpRequest, obj: LegalText | None = None) -> bool:
+        return False
+
+
+@admin.register(TermsAcceptance)
+class TermsAcceptanceAdmin(ReadOnlyAdmin[TermsAcceptance]):
+    list_display = ["accepted_at", "user", "key", "version", "language"]
+    list_filter = ["key", "version"]
+    list_select_related = ["user"]
+    search_fields = ["user__email"]
+    ordering = ["-id"]
+
+
+@admin.register(ContactMessage)
+class ContactMessageAdmin(admin.ModelAdmin[ContactMessage]):
+    """Messages to the staff. Staff note what they answered, and change nothing of what was said."""
+
+    list_display = ["created_at", "topic", "email", "state", "abuse_address"]
+    list_filter = ["state", "topic", "language"]
+    list_select_related = ["user"]
+    search_fields = ["email", "name", "message", "abuse_address"]
+    ordering = ["-id"]
+    readonly_fields = [
+        "topic",
+        "name",
+        "email",
+        "user",
+        "language",
+        "created_at",
+        "message",
+        "abuse_address",
+        "evidence",
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: ContactMessage | None = None
+    ) -> bool:
+        return False
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin[ApiToken]):
+    """Tokens by their beginning; the hash is shown to nobody."""
+
+    list_display = ["token_key", "name", "user", "organisation", "last_used_at", "expiry"]
+    list_select_related = ["user", "organisation"]
+    search_fields = ["=token_key", "name", "user__email", "organisation__name"]
+    ordering = ["-id"]
+    fields = [
+        "token_key",
+        "name",
+        "user",
+        "organisation",
+        "scopes",
+        "created",
+        "last_used_at",
+        "expiry",
     ]

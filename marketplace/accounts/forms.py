@@ -19,6 +19,7 @@ from django_stubs_ext import StrOrPromise
 from marketplace.accounts.models import (
     ALWAYS_SENT,
     ApiToken,
+    ContactMessage,
     Invitation,
     LegalKey,
     MailKind,
@@ -335,3 +336,68 @@ class AcceptTermsForm(forms.Form):
     def shown(self) -> dict[str, date]:
         """The versions that the person saw, by their text."""
         return {key: self.cleaned_data[key] for key in LegalKey.values if key in self.fields}
+
+
+class ContactForm(forms.ModelForm[ContactMessage]):
+    """What somebody writes to us. A report of abuse names what it is about."""
+
+    # People do not see it; robots fill in whatever they find.
+    website = forms.CharField(
+        required=False, widget=forms.TextInput(attrs={"tabindex": "-1", "autocomplete": "off"})
+    )
+
+    class Meta:
+        model = ContactMessage
+        fields = ["topic", "name", "email", "message", "abuse_address", "evidence"]
+        labels = {
+            "topic": _("What is it about?"),
+            "name": _("Your name"),
+            "email": _("E-mail address for the answer"),
+            "message": _("Your message"),
+            "abuse_address": _("Address the abuse comes from, or page it is on"),
+            "evidence": _("What you saw, and when"),
+        }
+        help_texts = {
+            "message": _("Name the order or the rental when there is one. Never send passwords."),
+            "abuse_address": _("For reports of abuse: an internet address, a domain or a link."),
+            "evidence": _("For reports of abuse: lines of a log with their times and zone."),
+        }
+        widgets = {
+            "message": forms.Textarea(attrs={"rows": 6}),
+            "evidence": forms.Textarea(attrs={"rows": 4}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].widget.attrs["autocomplete"] = "name"
+        self.fields["email"].widget.attrs["autocomplete"] = "email"
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        is_report = data.get("topic") == ContactMessage.Topic.ABUSE
+        if is_report and not data.get("abuse_address") and "abuse_address" not in self.errors:
+            self.add_error("abuse_address", _("Say what address the report is about."))
+        return data
+
+    @property
+    def is_from_a_robot(self) -> bool:
+        return bool(self.cleaned_data["website"])
+
+
+class ClosureForm(forms.Form):
+    """The typed address: nobody closes an account by a slip."""
+
+    address = forms.CharField(
+        label=_("Type your e-mail address to confirm"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, address: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.expected = address
+
+    def clean_address(self) -> str:
+        typed: str = self.cleaned_data["address"].strip()
+        if typed.lower() != self.expected.lower():
+            raise forms.ValidationError(_("This is not the address of your account."))
+        return typed

@@ -88,6 +88,14 @@ def confirmed(view: View[P]) -> View[P]:
     return cast("View[P]", guard(view))
 
 
+def confirmed_to_read(view: View[P]) -> View[P]:
+    """Ask who opens the page with ``confirm`` in its address to prove again that it is them."""
+    guard = reauthentication_required(
+        enabled=lambda request: request.method == "GET" and "confirm" in request.GET
+    )
+    return cast("View[P]", guard(view))
+
+
 def _guarded(view: View[P], *, right: Callable[[Membership], bool]) -> AnyView[P]:
     @never_cache
     @wraps(view)

@@ -31,6 +31,8 @@ class Limit(StrEnum):
     HAND_OVER = "hand_over"
     INVITATION = "invitation"
     TOP_UP = "top_up"
+    CONTACT = "contact"
+    EXPORT = "export"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Rate:
 
 
 # The first four are the market's published rules. The others keep the site from being made a
-# machine that looks at strangers' ports, writes mails to them, or opens payment pages all day.
+# machine that looks at strangers' ports, writes mails to them, opens payment pages or packs
+# archives all day.
 RATES: dict[Limit, tuple[Rate, ...]] = {
     Limit.ORDER: (Rate(30, MINUTE),),
     Limit.CANCEL: (Rate(60, MINUTE),),
@@ -51,6 +54,8 @@ RATES: dict[Limit, tuple[Rate, ...]] = {
     Limit.HAND_OVER: (Rate(30, HOUR),),
     Limit.INVITATION: (Rate(30, HOUR),),
     Limit.TOP_UP: (Rate(30, HOUR),),
+    Limit.CONTACT: (Rate(5, HOUR),),
+    Limit.EXPORT: (Rate(5, DAY),),
 }
 
 
@@ -64,7 +69,7 @@ class TooOften(Exception):
 
 
 def count_act(*, limit: Limit, who: int, key: str = "") -> None:
-    """Count one act of ``who``: the number of the organisation or server that the limit is for.
+    """Count one act of ``who``: the number of the organisation, person or server that the limit is for.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from marketplace.accounts.clock import now
+from marketplace.accounts.operations.contact import forget_old_messages
 from marketplace.accounts.operations.devices import forget_old_devices
 from marketplace.accounts.operations.mails import send_due_mails
 
@@ -15,5 +16,7 @@ def send_mails() -> None:
 
 @shared_task(name="marketplace.accounts.tasks.forget_old_sessions", ignore_result=True)
 def forget_old_sessions() -> None:
-    """Remove sessions that have expired, and what was remembered of their browsers."""
-    forget_old_devices(now=now())
+    """Remove sessions that have expired with what was known of their browsers, and old messages."""
+    moment = now()
+    forget_old_devices(now=moment)
+    forget_old_messages(now=moment)

@@ -9,6 +9,8 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.utils.translation import gettext_lazy as _
 
 from marketplace.accounts.views import (
+    contact,
+    data,
     devices,
     keys,
     legal,
@@ -94,6 +96,8 @@ own = [
     path(_("invitations/<int:pk>/accept/"), organisations.accept, name="invitation_accept"),
     path(_("invitations/<int:pk>/decline/"), organisations.decline, name="invitation_decline"),
     path(_("invitations/<int:pk>/withdraw/"), organisations.withdraw, name="invitation_withdraw"),
+    path(_("data/"), data.export, name="export"),
+    path(_("close/"), data.close, name="close"),
     path(_("terms/"), legal.accept, name="accept_terms"),
     path(_("outbox/"), outbox.outbox, name="outbox"),
     path(_("outbox/<int:pk>/"), outbox.outbox_mail, name="outbox_mail"),
@@ -102,6 +106,8 @@ own = [
 # Pages that everybody reads, outside the account.
 everybodys = [
     path(_("legal/<slug:key>/"), legal.legal, name="legal"),
+    path(_("contact/"), contact.contact, name="contact"),
+    path(_("contact/sent/"), contact.sent, name="contact_sent"),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path(_("account/"), include(entrance)),

@@ -2,6 +2,7 @@
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from marketplace.accounts.models import ALWAYS_SENT, MailKind, NotificationSettings
 from marketplace.accounts.operations.notifications import (
@@ -12,6 +13,7 @@ from marketplace.accounts.operations.notifications import (
     wants,
 )
 from tests.factories import T0, UserFactory
+from tests.personas import make_personas
 
 pytestmark = pytest.mark.django_db
 
@@ -71,3 +73,55 @@ def test_a_kind_that_does_not_exist_is_a_mistake_of_ours():
 
     with pytest.raises(ValueError, match="newsletter"):
         wants(user_id=user.pk, kind="newsletter")
+
+
+class TestPage:
+    FORM = {
+        "bid_expired": "on",
+        "rental_ready": "on",
+        "hours_sold": "on",
+        "low_balance_hours": "12",
+        "low_balance_units": "5",
+    }
+
+    def test_keeps_the_choice(self, client):
+        people = make_personas()
+        client.force_login(people.buyer)
+
+        client.post(reverse("accounts:notifications"), self.FORM)
+
+        stored = NotificationSettings.objects.get(user=people.buyer)
+        assert stored.switched_off == ["opening", "rental_ending"]
+        assert low_balance_of(user_id=people.buyer.pk) == LowBalance(hours=12, amount_minor=500)
+        form = client.get(reverse("accounts:notifications")).context["form"]
+        assert {field.name: field.value() for field in form.choices}["opening"] is False
+
+    def test_offers_no_switch_for_what_is_always_sent(self, client):
+        client.force_login(make_personas().buyer)
+
+        client.post(reverse("accounts:notifications"), self.FORM | {"payout": ""})
+        page = client.get(reverse("accounts:notifications"))
+
+        names = {field.name for field in page.context["form"].choices}
+        assert names == set(MailKind.values) - ALWAYS_SENT
+        assert "Always sent" in page.content.decode()
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("low_balance_hours", "0"),
+            ("low_balance_hours", "169"),
+            ("low_balance_hours", "six"),
+            ("low_balance_hours", ""),
+            ("low_balance_units", "-1"),
+            ("low_balance_units", "5001"),
+            ("low_balance_units", "2,80"),
+        ],
+    )
+    def test_refuses_by_its_field_what_cannot_be(self, client, field, value):
+        client.force_login(make_personas().buyer)
+
+        answer = client.post(reverse("accounts:notifications"), self.FORM | {field: value})
+
+        assert list(answer.context["form"].errors) == [field]
+        assert NotificationSettings.objects.count() == 0

@@ -31,6 +31,9 @@ SIGNED_IN = [
     "accounts:devices",
     "accounts:tokens",
     "accounts:notifications",
+    "accounts:export",
+    "accounts:close",
+    "accounts:accept_terms",
     "accounts:organisations",
     "accounts:members",
     "account_email",
@@ -248,7 +251,19 @@ def test_another_organisation_is_used_when_the_session_names_a_foreign_one(clien
     assert current == people.buyer_organisation.pk
 
 
-@pytest.mark.parametrize("model", ["user", "organisation", "membership", "auditentry", "mail"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "user",
+        "organisation",
+        "membership",
+        "auditentry",
+        "mail",
+        "apitoken",
+        "contactmessage",
+        "termsacceptance",
+    ],
+)
 def test_staff_reads_people_in_the_administration(client, model):
     staff = create_verified_user(
         email="s@example.com", password="x", name="S", language="en", now=T0, is_staff=True
