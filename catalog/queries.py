@@ -53,12 +53,6 @@ def gpu_rows(*, gpus: Iterable[GpuModel], currency: Currency) -> list[GpuRow]:
     return [_row(gpu, quotes.get(gpu.pk)) for gpu in models]
 
 
-def use_case_rows(*, slugs: Iterable[str], currency: Currency) -> list[GpuRow]:
-    """Return the rows of a use case's cards, smallest memory first. Two queries."""
-    wanted = frozenset(slugs)
-    return gpu_rows(gpus=[gpu for gpu in listed_gpus() if gpu.slug in wanted], currency=currency)
-
-
 def quotes_by_currency(*, gpu: GpuModel) -> list[CurrencyQuotes]:
     """Return the published prices of a model in every currency. One query."""
     quotes = {(quote.currency, quote.gpus): quote for quote in Quote.objects.filter(gpu_model=gpu)}

@@ -72,8 +72,6 @@ def _values(*, now: datetime) -> Iterator[Sample]:
         yield Sample("amount", f"minor={minor}{' signed' if signed else ''}", inputs)
     yield Sample("rate", "value='82.6'", {"value": "82.6"})
     yield Sample("rate", "value=None", {"value": None})
-    yield Sample("capacity", "size_b=15", {"size_b": 15, "share_pct": 25})
-    yield Sample("capacity", "size_b=0", {"size_b": 0, "share_pct": 0})
     share = {"width": "40%", "label": formats.number(1_008)}
     yield Sample("share_bar", "value=1008 largest=2520", share)
     for change in (Decimal("0.021"), Decimal("-0.029"), Decimal(0), None):

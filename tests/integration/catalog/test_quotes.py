@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from billing.money import Currency
 from catalog.models import GpuModel, Quote
 from catalog.operations.quotes import QuoteToPublish, publish_quotes
-from catalog.queries import cheapest, gpu_rows, oldest_as_of, quotes_by_currency, use_case_rows
+from catalog.queries import cheapest, gpu_rows, listed_gpus, oldest_as_of, quotes_by_currency
 from tests.integration.catalog.prices import AS_OF, Publish
 
 pytestmark = pytest.mark.django_db
@@ -87,13 +87,13 @@ def test_the_age_shown_is_the_oldest_ones(publish: Publish) -> None:
     publish("l40s", 790_000, as_of=AS_OF)
     publish("rtx-4090", 330_000, as_of=AS_OF + timedelta(minutes=9))
 
-    rows = use_case_rows(slugs=["l40s", "rtx-4090"], currency=Currency.USD)
+    rows = gpu_rows(gpus=listed_gpus(), currency=Currency.USD)
 
     assert oldest_as_of(rows) == AS_OF
 
 
 def test_the_cheapest_of_equals_has_the_least_memory(best_usd_offers: None) -> None:
-    rows = use_case_rows(slugs=["rtx-a6000", "rtx-4090", "l40s"], currency=Currency.USD)
+    rows = gpu_rows(gpus=listed_gpus(), currency=Currency.USD)
 
     best = cheapest(rows)
 
