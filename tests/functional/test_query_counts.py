@@ -28,6 +28,8 @@ LISTS = [
     ("nobody", "catalog:use_cases"),
     ("nobody", "accounts:outbox"),
     ("nobody", "api-gpus"),
+    ("nobody", "api-market"),
+    ("nobody", "marketplace:market"),
     ("buyer", "marketplace:dashboard"),
     ("buyer", "marketplace:orders"),
     ("buyer", "marketplace:rentals"),
