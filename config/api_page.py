@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny
+from rest_framework.throttling import AnonRateThrottle
 
 from billing.money import Currency
 from catalog.api.serializers import CurrencyQuery, row_answer
@@ -148,6 +149,6 @@ def _shown(answer: object) -> str:
 
 def _times(name: str) -> int:
     """Return how many calls a minute are taken of a kind of visitor."""
-    rates: dict[str, str] = settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
-    times, _slash, _period = rates[name].partition("/")
+    rate = str(AnonRateThrottle.THROTTLE_RATES[name])
+    times, _slash, _period = rate.partition("/")
     return int(times)

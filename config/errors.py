@@ -45,15 +45,17 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     request.failure_reference = reference  # type: ignore[attr-defined]  # read by our log
     if request.path.startswith(FOR_PROGRAMS):
         return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, reference=reference)
+    return HttpResponse(_failure_page(reference), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _failure_page(reference: str) -> str:
+    context = {"reference": reference, "SITE_NAME": settings.SITE_NAME}
     try:
-        page = render_to_string(
-            "500.html", {"reference": reference, "SITE_NAME": settings.SITE_NAME}
-        )
+        return render_to_string("500.html", context)
     # The outermost edge: whatever broke the page of the failure, its reader gets an answer.
     except Exception:
         logger.exception("The page of a failure could not be made.")
-        page = LAST_RESORT.format(reference=reference)
-    return HttpResponse(page, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+        return LAST_RESORT.format(reference=reference)
 
 
 def method_page(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:

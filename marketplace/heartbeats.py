@@ -7,7 +7,6 @@ market's, since a demo's clock that jumps says nothing about its workers.
 import time
 from collections.abc import Iterable
 
-from celery import Task
 from celery.signals import task_success
 from django.core.cache import cache
 from redis.exceptions import RedisError
@@ -18,10 +17,11 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 
 @task_success.connect
-def note_sweep(sender: Task | None = None, **_facts: object) -> None:
+def note_sweep(sender: object = None, **_facts: object) -> None:
     """Note each task that a worker of ours has done."""
-    if sender is not None:
-        note_success(task=str(sender.name))
+    name = getattr(sender, "name", "")
+    if name:
+        note_success(task=name)
 
 
 def note_success(*, task: str) -> None:
