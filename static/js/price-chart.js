@@ -37,32 +37,28 @@ const rowsOfTable = (figure) =>
     gpu_hours: Number(row.querySelector("[data-gpu-hours]").dataset.gpuHours),
   }));
 
-const rowsOf = async (figure) => {
-  if (!figure.dataset.history) return rowsOfTable(figure);
+const historyOf = async (figure) => {
+  const table = { hours: rowsOfTable(figure), period: figure.dataset.period };
+  if (!figure.dataset.history) return table;
   try {
     const answer = await fetch(figure.dataset.history);
-    if (answer.ok) {
-      const { hours, period } = await answer.json();
-      return Object.assign(hours, { period: LENGTHS[period] });
-    }
+    return answer.ok ? await answer.json() : table;
   } catch {
     // The table holds the same, if less finely.
+    return table;
   }
-  return rowsOfTable(figure);
 };
 
 // Columns for uPlot, each period at its middle; where a period had no sale, an empty point breaks the line.
-const columnsOf = (rows) => {
+const columnsOf = ({ hours, period: name }) => {
   const columns = [[], [], []];
   const add = (...values) => values.forEach((value, index) => columns[index].push(value));
-  const starts = rows.map((row) => Date.parse(row.starts_at) / 1000);
-  const shortest = Math.min(DAY, ...starts.slice(1).map((start, index) => start - starts[index]));
-  // Few sales may lie days apart and still be hours: the answer says which; a table is guessed.
-  const period = rows.period ?? (shortest > HOUR * 2 ? DAY : HOUR);
+  const starts = hours.map((hour) => Date.parse(hour.starts_at) / 1000);
+  const period = LENGTHS[name];
   const longest = period === DAY ? LONGEST_DAY : HOUR;
-  rows.forEach((row, index) => {
+  hours.forEach((hour, index) => {
     if (index && starts[index] - starts[index - 1] > longest) add(starts[index - 1] + period * 1.5, null, null);
-    add(starts[index] + period / 2, row.average_price_micro / MICRO, row.gpu_hours);
+    add(starts[index] + period / 2, hour.average_price_micro / MICRO, hour.gpu_hours);
   });
   return { columns, period };
 };
@@ -128,11 +124,11 @@ const optionsOf = (figure, { columns, period }, shown, onCursor) => {
 };
 
 const draw = async (figure) => {
-  const rows = await rowsOf(figure);
-  if (!rows.length) return;
+  const history = await historyOf(figure);
+  if (!history.hours.length) return;
   const words = figure.dataset;
   const shown = formatsOf(words);
-  const series = columnsOf(rows);
+  const series = columnsOf(history);
   const { columns, period } = series;
   const [first, last] = [columns[0][0] - period / 2, columns[0].at(-1) + period / 2];
   const filled = columns[0].map((_second, index) => index).filter((index) => columns[1][index] != null);
