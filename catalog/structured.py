@@ -68,11 +68,11 @@ def faq(items: Iterable[tuple[str, str]]) -> Node | None:
 
 
 def breadcrumbs(items: Iterable[tuple[str, str]]) -> Node:
-    """Return the way to a page: (name, path) from the first page down to the page itself."""
-    steps = [
-        {"@type": "ListItem", "position": place, "name": name, "item": full_address(path)}
-        for place, (name, path) in enumerate(items, 1)
-    ]
+    """Return the way to a page: (name, path) of each step; the page itself may have no path."""
+    steps = []
+    for place, (name, path) in enumerate(items, 1):
+        step: Node = {"@type": "ListItem", "position": place, "name": name}
+        steps.append({**step, "item": full_address(path)} if path else step)
     return {"@type": "BreadcrumbList", "itemListElement": steps}
 
 

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import get_language, override
 from django.views.decorators.http import require_safe
 
 from catalog.content.guide_figures import pieces_of
@@ -21,15 +21,17 @@ from catalog.queries_guides import (
     reading_minutes,
     twin_by_slug,
 )
-from catalog.structured import article, breadcrumbs
+from catalog.structured import article
 from marketplace.accounts import clock
 from marketplace.accounts.markdown import headings
 from marketplace.accounts.markdown import render as render_markdown
+from marketplace.accounts.public_pages import public_page
 
 CONTENTS_LEVEL = 2  # The table of contents names the parts, not what is inside them.
 
 
 @require_safe
+@public_page
 def guides(request: HttpRequest) -> HttpResponse:
     """List every guide; one that is not written in this language yet says so."""
     rows = listed_guides(language=_language(), with_drafts=_is_staff(request))
@@ -37,6 +39,7 @@ def guides(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@public_page
 def guide(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a guide. The slug of another language leads to this language's page."""
     text = find_text(language=_language(), slug=slug)
@@ -82,25 +85,20 @@ def _page(request: HttpRequest, text: GuideText, *, is_preview: bool) -> HttpRes
         "as_of": as_of,
         "is_stale": as_of is not None and now - as_of > STALE_AFTER,
         "now": now,
-        "structured": [] if is_preview else _structured(text),
+        "structured": None if is_preview else _structured(text),
     }
     status = 400 if choice.refused else 200
     return render(request, "catalog/guide.html", context, status=status)
 
 
-def _structured(text: GuideText) -> list[dict[str, object]]:
-    path = text.get_absolute_url()
-    steps = [(gettext("Guides"), reverse("catalog:guides")), (text.short_title, path)]
-    return [
-        article(
-            title=text.title,
-            description=text.description,
-            path=path,
-            published=text.published_on,
-            reviewed=text.reviewed_on,
-        ),
-        breadcrumbs(steps),
-    ]
+def _structured(text: GuideText) -> dict[str, object]:
+    return article(
+        title=text.title,
+        description=text.description,
+        path=text.get_absolute_url(),
+        published=text.published_on,
+        reviewed=text.reviewed_on,
+    )
 
 
 def _use_case(text: GuideText) -> dict[str, str] | None:

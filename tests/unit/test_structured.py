@@ -111,3 +111,34 @@ def test_dates_an_article_by_its_publication_and_its_last_review() -> None:
     )
 
     assert (node["datePublished"], node["dateModified"]) == ("2026-11-01", "2026-11-30")
+
+
+def test_tells_questions_as_they_are_shown() -> None:
+    html = (
+        '<details class="faq" open><summary>How <b>much</b>?</summary><p>{{ price }}</p></details>'
+        '<details class="faq"><summary>When?</summary><div>Now.</div></details>'
+    )
+    source = "{% load structured %}{% questions_told %}" + html + "{% endquestions_told %}"
+
+    shown = Template(source).render(Context({"price": "</script>"}))
+
+    before, script = shown.split("<script", 1)
+    assert before == html.replace("{{ price }}", "&lt;/script&gt;")
+    node = json.loads(script.split(">", 1)[1].removesuffix("</script>"))["@graph"][0]
+    assert [(q["name"], q["acceptedAnswer"]["text"]) for q in node["mainEntity"]] == [
+        ("How much?", "</script>"),
+        ("When?", "Now."),
+    ]
+
+
+def test_tells_the_way_as_it_is_shown(settings) -> None:
+    settings.PUBLIC_URL = "https://market.example"
+    source = "{% load structured %}{% breadcrumb_data '/en/a/' 'A' '' '' 'Here' %}"
+
+    shown = Template(source).render(Context())
+
+    node = json.loads(shown.split(">", 1)[1].removesuffix("</script>"))["@graph"][0]
+    assert node["itemListElement"] == [
+        {"@type": "ListItem", "position": 1, "name": "A", "item": "https://market.example/en/a/"},
+        {"@type": "ListItem", "position": 2, "name": "Here"},
+    ]
