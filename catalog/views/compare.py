@@ -24,11 +24,13 @@ from catalog.models import GpuModel
 from catalog.queries import STALE_AFTER, listed_gpus, oldest_as_of
 from catalog.queries_listed import ListedGpu, listed_gpu_rows
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 
 ONLY_DIFFERENCES = "differences"
 
 
 @require_safe
+@public_page
 def compare(request: HttpRequest) -> HttpResponse:
     """Show the models that the address names side by side."""
     choice = chosen_currency(request.GET)

@@ -17,12 +17,14 @@ from catalog.queries import STALE_AFTER, oldest_as_of
 from catalog.queries_listed import ListedGpu
 from catalog.use_cases.doors import text_in_use
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 
 # What the makers' cards differ by; another whole number may stand in the address.
 MEMORY_STEPS_GB = (16, 24, 32, 48, 80, 96, 141, 192)
 
 
 @require_safe
+@public_page
 def gpu_list(request: HttpRequest) -> HttpResponse:
     """List the models that the address asks for."""
     choice = chosen_currency(request.GET)

@@ -25,6 +25,7 @@ from catalog.queries_listed import listed_gpu_rows
 from catalog.queries_market import price_history, published_offers
 from catalog.use_cases.doors import text_in_use
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 from sizing.cards import READ_ON
 
 # The exchange's own form when it is installed, else a plain notice.
@@ -32,6 +33,7 @@ TICKET_TEMPLATES = ["marketplace/ticket.html", "catalog/no_ticket.html"]
 
 
 @require_safe
+@public_page
 def gpu(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one model: its market, what fits, the maker's figures, and the order ticket."""
     model = get_object_or_404(GpuModel, slug=slug)

@@ -12,9 +12,11 @@ from catalog.queries import STALE_AFTER, listed_gpus, oldest_as_of
 from catalog.queries_listed import listed_gpu_rows
 from catalog.use_cases.doors import doors
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 
 
 @require_safe
+@public_page
 def home(request: HttpRequest) -> HttpResponse:
     """Show what the site is, which card a job needs, the featured prices and the use cases."""
     choice = chosen_currency(request.GET)

@@ -15,6 +15,7 @@ from catalog.use_cases.doors import doors, text_in_use
 from catalog.use_cases.rows import case_rows, comparison, listed_rows
 from catalog.use_cases.table import shown_rows
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 from sizing.csv_tables import Source
 from sizing.diffusion import diffusion_runs
 
@@ -24,6 +25,7 @@ OF_RUNS = "image-video"
 
 
 @require_safe
+@public_page
 def use_cases(request: HttpRequest) -> HttpResponse:
     """Lead to the six use cases, each with the lowest price of its cards."""
     choice = chosen_currency(request.GET)
@@ -39,6 +41,7 @@ def use_cases(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@public_page
 def use_case(request: HttpRequest, key: str) -> HttpResponse:
     """Show one use case with its table of cards."""
     choice = chosen_currency(request.GET)

@@ -60,7 +60,3 @@ class Intention(models.Model):
 
     def __str__(self) -> str:
         return f"intention {self.pk}"
-
-    @property
-    def gpu_hours(self) -> int:
-        return self.gpus * self.hours

@@ -1,8 +1,10 @@
 """Intentions: an organisation's own, and the demand that all of them make."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.postgres.fields import ArrayField
@@ -53,7 +55,7 @@ def demand() -> list[Demand]:
         .values("gpu_model_id", "currency")
         .annotate(
             count=Count("pk"),
-            gpu_hours=Sum(F("gpus") * F("hours")),
+            wanted_hours=Sum(F("gpus") * F("hours")),
             payers=Count("organisation", distinct=True, filter=Q(limit_price_micro__isnull=False)),
             quartiles=Quartiles("limit_price_micro"),
         )
@@ -86,20 +88,15 @@ def order_query(intention: Intention, *, now: datetime) -> str:
     return urlencode(facts)
 
 
-def _demand(row: dict[str, object], *, gpu_model: GpuModel) -> Demand:
-    payers, quartiles = row["payers"], row["quartiles"]
-    assert isinstance(payers, int)
+def _demand(row: Mapping[str, Any], *, gpu_model: GpuModel) -> Demand:
     lower, median, upper = (None, None, None)
-    if payers >= ORGANISATIONS_FOR_PRICES:
-        assert isinstance(quartiles, list)
-        lower, median, upper = quartiles
-    assert isinstance(row["count"], int)
-    assert isinstance(row["gpu_hours"], int)
+    if row["payers"] >= ORGANISATIONS_FOR_PRICES:
+        lower, median, upper = row["quartiles"]
     return Demand(
         gpu_model=gpu_model,
-        currency=str(row["currency"]),
+        currency=row["currency"],
         intentions=row["count"],
-        gpu_hours=row["gpu_hours"],
+        gpu_hours=row["wanted_hours"],
         lower_micro=lower,
         median_micro=median,
         upper_micro=upper,

@@ -13,6 +13,7 @@ from billing.money import BPS, PRICE_MAX_MICRO, PRICE_MIN_MICRO, TICK_MICRO
 from billing.tax import standard_rate_bps
 from catalog.operations.market import MAX_PUBLISHED_OFFERS
 from catalog.queries import EIGHT_GPUS, STALE_AFTER
+from marketplace.accounts.public_pages import public_page
 from marketplace.accounts.rate_limits import RATES, Limit
 from marketplace.book.types import (
     BUY_NOW_STALE_SECONDS,
@@ -54,6 +55,7 @@ BETWEEN_BARS = Decimal("0.30")
 
 
 @require_safe
+@public_page
 def method(request: HttpRequest) -> HttpResponse:
     """Show how every published price and figure is computed."""
     context = {
@@ -71,6 +73,7 @@ def method(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@public_page
 def rule(request: HttpRequest) -> HttpResponse:
     """Show how orders meet, what is held and charged, and what failures and early ends cost."""
     example = _example()

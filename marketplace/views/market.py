@@ -18,6 +18,7 @@ from catalog.models import GpuModel
 from catalog.queries import STALE_AFTER, listed_gpus
 from catalog.queries_market import MarketRow, market_rows, price_history, published_offers
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 from marketplace.forms.market import (
     RANGE_LABELS,
     RANGES,
@@ -58,6 +59,7 @@ class Overview:
 
 
 @require_safe
+@public_page
 def market(request: HttpRequest) -> HttpResponse:
     """Show all models; ``?gpu=h100-sxm`` of the model switch leads to that model's page."""
     gpus = listed_gpus()
@@ -91,6 +93,7 @@ def market_csv(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@public_page
 def market_gpu(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one model: its day, what was paid, what is on offer, the last sales, the ticket.
 

@@ -15,6 +15,7 @@ from catalog.forms import DEFAULT_CURRENCY
 from catalog.models import GpuModel
 from catalog.queries import GpuRow, gpu_rows, listed_gpus
 from marketplace.accounts import clock
+from marketplace.accounts.public_pages import public_page
 from marketplace.earnings import DAYS, Assumptions, Earnings, estimate
 from marketplace.forms.earnings import FIRST_VALUES, EarningsForm
 from marketplace.models import Server
@@ -42,6 +43,7 @@ class Choice:
 
 
 @require_safe
+@public_page
 def sell(request: HttpRequest) -> HttpResponse:
     """Show how selling works, with an estimate from the assumptions in the address."""
     gpus = listed_gpus()
