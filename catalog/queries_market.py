@@ -1,6 +1,6 @@
 """What pages read of the published market: history, best offers, and the day of every model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
@@ -11,6 +11,8 @@ from catalog.models import GpuModel, MarketFigures, PublishedOffer, Quote, Trade
 from catalog.queries import EIGHT_GPUS, ONE_GPU
 
 TREND_LENGTH = timedelta(hours=24)
+# Beyond this a picture shows days: hours would be narrower than a pixel.
+LONGEST_BY_HOUR = timedelta(days=8)
 # Ten years of hours: no page and no answer of the API grows beyond it.
 MAX_HISTORY_HOURS = 87_660
 
@@ -60,6 +62,11 @@ def price_history(
         hours = hours.filter(hour_starts_at__gte=since)
     newest = hours.order_by("-hour_starts_at")[:MAX_HISTORY_HOURS]
     return list(reversed(newest))
+
+
+def is_by_day(hours: Sequence[TradedHour]) -> bool:
+    """Say whether a picture of these hours, oldest first, shows days."""
+    return bool(hours) and hours[-1].hour_starts_at - hours[0].hour_starts_at > LONGEST_BY_HOUR
 
 
 def by_day(hours: Iterable[TradedHour], *, zone: tzinfo) -> list[TradedHour]:

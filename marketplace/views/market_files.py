@@ -13,13 +13,10 @@ from django.views.decorators.http import require_safe
 from billing.money import Currency
 from catalog.csv_files import csv_file, price_cell, refused_file, time_cell
 from catalog.models import GpuModel, TradedHour
-from catalog.queries_market import MarketRow, by_day, price_history
+from catalog.queries_market import MarketRow, by_day, is_by_day, price_history
 from marketplace.accounts import clock
 from marketplace.forms.market import read_history
 from marketplace.queries.market import MAX_FILLS, last_sales
-
-# Beyond two months of hours a point is a day, so that no history outgrows a page.
-MAX_POINTS = 1_500
 
 
 @require_safe
@@ -57,7 +54,7 @@ def fills_csv(request: HttpRequest, slug: str) -> HttpResponse:
 def price_history_json(request: HttpRequest, slug: str) -> HttpResponse:
     """Send the hours of trade that the chart draws, or 304 when nothing was traded since.
 
-    Days of the reader's zone when there are more hours than a picture can show.
+    Days of the reader's zone where the page's own picture shows days.
     """
     gpu = get_object_or_404(GpuModel, slug=slug)
     address = read_history(request.GET)
@@ -66,13 +63,12 @@ def price_history_json(request: HttpRequest, slug: str) -> HttpResponse:
     currency = address.choice.currency
     since = address.since(now=clock.now())
     hours = price_history(gpu=gpu, currency=currency, since=since)
-    is_by_day = len(hours) > MAX_POINTS
-    if is_by_day:
-        hours = by_day(hours, zone=timezone.get_current_timezone())
+    are_days = is_by_day(hours)
+    shown = by_day(hours, zone=timezone.get_current_timezone()) if are_days else hours
     body = {
         "currency": currency.value,
-        "period": "day" if is_by_day else "hour",
-        "hours": [_point(hour) for hour in hours],
+        "period": "day" if are_days else "hour",
+        "hours": [_point(hour) for hour in shown],
     }
     return _unless_unchanged(request, body)
 
