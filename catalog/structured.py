@@ -10,6 +10,7 @@ from decimal import Decimal
 from html import unescape
 
 from django.conf import settings
+from django.templatetags.static import static
 from django.utils.html import strip_tags
 from django.utils.translation import get_language
 
@@ -19,6 +20,7 @@ from catalog.queries import ONE_GPU, STALE_AFTER
 
 Node = dict[str, object]
 
+PICTURE = "img/social.png"
 CENT = Decimal("0.01")
 LEASE = "http://purl.org/goodrelations/v1#LeaseOut"
 HOUR = "HUR"  # UN/CEFACT's code of an hour
@@ -88,6 +90,7 @@ def article(
         "url": full_address(path),
         "inLanguage": get_language(),
         "dateModified": reviewed.isoformat(),
+        "image": full_address(static(PICTURE)),
         "author": site,
         "publisher": site,
     }

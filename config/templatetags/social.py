@@ -11,12 +11,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+from catalog.structured import PICTURE
+
 register = template.Library()
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 LOCALES = {"en": "en_GB", "fr": "fr_FR"}
-PICTURE = "img/social.png"
 PICTURE_SIZE = (1200, 630)
 
 

@@ -1,5 +1,6 @@
 """Guides: loaded from files without touching staff's work, read in two languages, drafts unseen."""
 
+import re
 from datetime import date
 
 import pytest
@@ -165,6 +166,18 @@ class TestReading:
     def test_asks_the_database_few_questions(self, client, guides, django_assert_max_num_queries):
         with django_assert_max_num_queries(8):
             client.get(ENGLISH)
+
+    @pytest.mark.parametrize(
+        "url", [FRENCH, ENGLISH, "/en/guides/choosing-a-gpu-for-llm-inference/"]
+    )
+    def test_links_to_pages_that_exist(self, client, guides, url) -> None:
+        article = client.get(url).content.decode().split("<article")[1].split("</article>")[0]
+
+        own = re.findall(r'href="(/[^"]+)"', article)
+        assert {path: client.get(path).status_code for path in own} == dict.fromkeys(own, 200)
+        foreign = re.findall(r'<a href="https?:[^>]+>', article)
+        assert foreign
+        assert all('rel="nofollow noopener"' in link for link in foreign)
 
 
 class TestTheList:
