@@ -1,8 +1,11 @@
 """One GPU model."""
 
+from datetime import datetime
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from catalog.forms import chosen_currency, prefilled_hours
@@ -20,9 +23,10 @@ from catalog.gpu_page import (
     workload_fits,
 )
 from catalog.models import GpuModel
-from catalog.queries import STALE_AFTER, listed_gpus
+from catalog.queries import STALE_AFTER, listed_gpus, quotes_by_currency
 from catalog.queries_listed import listed_gpu_rows
 from catalog.queries_market import price_history, published_offers
+from catalog.structured import Node, product
 from catalog.use_cases.doors import text_in_use
 from marketplace.accounts import clock
 from marketplace.accounts.public_pages import public_page
@@ -64,9 +68,23 @@ def gpu(request: HttpRequest, slug: str) -> HttpResponse:
         "neighbours": neighbours_of(row, rows),
         "ticket_templates": TICKET_TEMPLATES,
         "hours": prefilled_hours(request.GET),
+        "structured": _product(model, now=now),
         "now": now,
     }
     return render(request, "catalog/gpu.html", context, status=400 if choice.refused else 200)
+
+
+def _product(model: GpuModel, *, now: datetime) -> Node:
+    """Return what search engines are told: the model, offered in each currency that has a price."""
+    quotes = [quotes.one for quotes in quotes_by_currency(gpu=model) if quotes.one]
+    return product(
+        gpu=model,
+        path=reverse("catalog:gpu", kwargs={"slug": model.slug}),
+        description=gettext("%(name)s, %(memory)s GB, by the hour, excluding tax.")
+        % {"name": model.name, "memory": model.memory_gb},
+        quotes=quotes,
+        now=now,
+    )
 
 
 def _period_links(request: HttpRequest, period: Period) -> list[tuple[str, str, bool]]:
