@@ -28,7 +28,7 @@ from marketplace.accounts.operations.closing import CannotClose, close_account
 from marketplace.accounts.operations.notifications import choose_mails
 from marketplace.accounts.operations.people import create_verified_user, enrol_totp
 from marketplace.models import Bid, Offer, Rental
-from tests.factories import MembershipFactory, fund_wallet
+from tests.factories import MembershipFactory, fund_wallet, post_correction
 from tests.functional.whole_market import (
     BACKEND,
     WholeMarket,
@@ -176,7 +176,7 @@ class TestObstacles:
     def test_earnings_that_wait(self, market):
         seller = market.people["seller"]
         Offer.objects.update(status=Offer.Status.WITHDRAWN)
-        Rental.objects.update(state=Rental.State.ENDED, end_reason="completed")
+        Rental.objects.update(state=Rental.State.ENDED, end_reason="completed", ended_at=now())
         account = Account.objects.create(
             code=f"seller_pending:EUR:{market.sellers.pk}",
             kind=Account.Kind.SELLER_PENDING,
@@ -184,8 +184,6 @@ class TestObstacles:
             organisation=market.sellers,
             keeps_balance=True,
         )
-        from tests.factories import post_correction
-
         wallet = Account.objects.get(organisation=market.buyers, kind=Account.Kind.WALLET)
         post_correction((account, 900), (wallet, -900))
 
@@ -272,7 +270,7 @@ class TestClosing:
 
         answer = client.post(reverse("accounts:close"), {"address": "LEA@example.com"}, follow=True)
 
-        assert "Votre compte est fermé" in answer.content.decode()
+        assert "Your account is closed." in answer.content.decode()
         user = User.objects.get(pk=leaver.pk)
         assert (user.email, user.name) == (f"closed-{user.pk}@closed.invalid", "")
         assert (user.is_active, user.has_usable_password()) == (False, False)

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('digest', models.CharField(editable=False, max_length=128, unique=True)),
                 ('name', models.CharField(max_length=60, verbose_name='name')),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read'), ('trade', 'Order and stop rentals'), ('sell', 'List servers and offers')], max_length=8), size=None, verbose_name='scopes')),
+                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read your data'), ('trade', 'Order and stop rentals'), ('sell', 'List servers and offers')], max_length=8), size=None, verbose_name='scopes')),
                 ('created', models.DateTimeField(verbose_name='created')),
                 ('expiry', models.DateTimeField(blank=True, null=True, verbose_name='expires')),
                 ('last_used_at', models.DateTimeField(blank=True, null=True, verbose_name='last used')),

@@ -14,7 +14,7 @@ from knox.settings import CONSTANTS
 class Scope(models.TextChoices):
     """What a program may do with a token."""
 
-    READ = "read", _("Read")
+    READ = "read", _("Read your data")
     TRADE = "trade", _("Order and stop rentals")
     SELL = "sell", _("List servers and offers")
 

@@ -44,7 +44,7 @@ class TestTexts:
 
         text = answer.content.decode()
         assert answer.status_code == 200
-        assert ("1 Nov 2026" if language == "en" else "01/11/2026") in text
+        assert ("1 Nov 2026" if language == "en" else "1er nov. 2026") in text
         assert text.count("<h1") == 1
         assert "[[" not in text
 

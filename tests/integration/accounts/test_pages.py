@@ -45,6 +45,12 @@ SIGNED_IN = [
 ]
 
 
+@pytest.fixture
+def own_cache(settings):
+    """Keep what pages remember for the whole test, apart from what other processes do."""
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+
 def sent_to_sign_in(answer: HttpResponse) -> bool:
     return answer.status_code == 302 and "/account/sign-in/" in answer["Location"]
 
@@ -178,7 +184,7 @@ def test_an_unknown_zone_in_the_database_falls_back_to_utc(client):
     assert client.get(reverse("accounts:profile")).status_code == 200
 
 
-def test_a_signed_in_page_asks_little_of_the_database(client, django_assert_num_queries):
+def test_a_signed_in_page_asks_little_of_the_database(client, own_cache, django_assert_num_queries):
     people = make_personas()
     client.force_login(people.buyer)
     client.get(reverse("accounts:keys"))
@@ -188,7 +194,9 @@ def test_a_signed_in_page_asks_little_of_the_database(client, django_assert_num_
         client.get(reverse("accounts:keys"))
 
 
-def test_the_list_of_members_asks_the_same_for_two_and_for_ten(client, django_assert_num_queries):
+def test_the_list_of_members_asks_the_same_for_two_and_for_ten(
+    client, own_cache, django_assert_num_queries
+):
     people = make_personas()
     client.force_login(people.buyer)
     for _number in range(10):
