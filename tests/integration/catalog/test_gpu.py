@@ -133,7 +133,7 @@ class TestCardPage:
     ) -> None:
         page(client, CARD)
 
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             page(client, CARD)
 
 
