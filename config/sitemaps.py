@@ -16,6 +16,7 @@ from catalog.content.use_cases import use_case_keys
 from catalog.models import GpuModel, Guide
 from catalog.queries import listed_gpus
 from config.templatetags.languages import DEFAULT_LANGUAGE
+from marketplace.accounts.models.legal import LegalKey
 
 Named = tuple[str, dict[str, str]]
 
@@ -64,7 +65,8 @@ class PublicSitemap(Sitemap[Any]):
 class PageSitemap(PublicSitemap):
     def items(self) -> list[Named]:
         use_cases = [("catalog:use_case", {"key": key}) for key in use_case_keys()]
-        return [*((name, {}) for name in PAGES), *use_cases]
+        legal = [("accounts:legal", {"key": key}) for key in LegalKey.values]
+        return [*((name, {}) for name in PAGES), *use_cases, *legal]
 
     def location(self, item: Named) -> str:
         name, arguments = item
