@@ -84,6 +84,13 @@ PUBLIC = (
     Shown("sign-up", "account_signup"),
     Shown("sign-in", "account_login"),
     Shown("password-forgotten", "account_reset_password"),
+    Shown("terms", "accounts:legal", {"key": "terms"}),
+    Shown("terms-of-sale", "accounts:legal", {"key": "sale"}),
+    Shown("terms-for-sellers", "accounts:legal", {"key": "sellers"}),
+    Shown("privacy", "accounts:legal", {"key": "privacy"}),
+    Shown("legal-notice", "accounts:legal", {"key": "notice"}),
+    Shown("contact", "accounts:contact", query={"topic": "abuse"}),
+    Shown("contact-sent", "accounts:contact_sent"),
     Shown("outbox", "accounts:outbox"),
     Shown("mail-samples", "marketplace:mail_samples"),
 )
@@ -118,6 +125,14 @@ CUSTOMERS = (
     Shown("ssh-keys", "accounts:keys"),
     Shown("organisations", "accounts:organisations"),
     Shown("second-factor", "mfa_index"),
+    Shown("password", "account_change_password"),
+    Shown("e-mail-address", "account_email"),
+    Shown("devices", "accounts:devices"),
+    Shown("tokens", "accounts:tokens"),
+    Shown("notifications", "accounts:notifications"),
+    Shown("own-data", "accounts:export"),
+    Shown("close-account", "accounts:close"),
+    Shown("consent", "accounts:accept_terms"),
 )
 SELLERS = (
     Shown("seller", "marketplace:seller_home"),
@@ -134,5 +149,15 @@ SELLERS = (
 STAFF = (Shown("components", "gallery"),)
 # These may load the zoomable chart.
 MARKET_ROUTES = frozenset({"marketplace:market", "marketplace:market_gpu"})
+# The same pages and others, before the market's launch; the first two are a visitor's too.
+BEFORE_LAUNCH = (
+    Shown("home-before-launch", "catalog:home"),
+    Shown("gpu-before-launch", "catalog:gpu", CARD, DOLLARS),
+    Shown("intention-new", "marketplace:intention_new", CARD, {"gpus": "2", "hours": "12"}),
+    Shown("intentions-before-launch", "marketplace:intentions"),
+    Shown("dashboard-before-launch", "marketplace:dashboard"),
+    Shown("top-up-before-launch", "billing:top_up", query=DOLLARS),
+)
+SELLING_COMPANYS_DEMAND = (Shown("demand-before-launch", "marketplace:demand"),)
 CUSTOMER_EMAIL = CAMILLE.email
 SELLING_COMPANY = COMPANIES[0]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from marketplace.accounts.clock import now
-from marketplace.accounts.models import Invitation, Membership, SshKey
+from marketplace.accounts.models import ContactMessage, Invitation, Membership, SshKey
 from marketplace.models import Bid, Fill, Offer, OfferWindow, Rental, Server
 from tests.factories import (
     GpuModelFactory,
@@ -38,6 +38,9 @@ LISTS = [
     ("buyer", "billing:statement"),
     ("buyer", "billing:statement_csv"),
     ("buyer", "accounts:keys"),
+    ("buyer", "accounts:devices"),
+    ("buyer", "accounts:tokens"),
+    ("buyer", "accounts:accept_terms"),
     ("buyer", "accounts:organisations"),
     ("buyer", "accounts:members"),
     ("seller", "marketplace:seller_home"),
@@ -47,6 +50,9 @@ LISTS = [
     ("seller", "marketplace:demand"),
     ("admin", "admin:accounts_user_changelist"),
     ("admin", "admin:accounts_organisation_changelist"),
+    ("admin", "admin:accounts_apitoken_changelist"),
+    ("admin", "admin:accounts_contactmessage_changelist"),
+    ("admin", "admin:accounts_termsacceptance_changelist"),
     ("admin", "admin:marketplace_bid_changelist"),
     ("admin", "admin:marketplace_fill_changelist"),
     ("admin", "admin:marketplace_rental_changelist"),
@@ -106,6 +112,10 @@ def add_rows(market: WholeMarket) -> None:
         copied(market.intention, key=str(number), gpu_model=model)
         copied(market.top_up, idempotency_key=str(number))
         copied(market.key, fingerprint=f"SHA256:{number}")
+        copied(market.token, digest=f"digest {number}")
+        ContactMessage.objects.create(
+            topic="other", email="a@example.com", user=market.people["buyer"], created_at=now()
+        )
         fund_wallet(market.buyers, amount_minor=100)
         _people(market, number)
 

@@ -29,6 +29,7 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36"
 def own_cache(settings):
     """Keep what pages remember for the whole test, apart from what other processes do."""
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    settings.MARKET_STATE_SECONDS = 1_000
 
 
 def browser(user: User, agent: str = FIREFOX) -> Client:

@@ -49,6 +49,7 @@ SIGNED_IN = [
 def own_cache(settings):
     """Keep what pages remember for the whole test, apart from what other processes do."""
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    settings.MARKET_STATE_SECONDS = 1_000
 
 
 def sent_to_sign_in(answer: HttpResponse) -> bool:

@@ -1,5 +1,6 @@
 """Visitors' pages are kept for a moment, for visitors alone, and are gone when something changes."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -206,7 +207,7 @@ def test_without_a_cache_every_page_is_rendered_and_none_fails(monkeypatch):
     def away(*args: object, **options: object) -> None:
         raise CacheIsAway
 
-    for name in ("get_many", "set", "add", "incr"):
+    for name in ("get_many", "set", "add", "incr", "delete"):
         monkeypatch.setattr(type(cache._connections[cache._alias]), name, away)
     view = Counted()
 
@@ -225,4 +226,24 @@ def test_nothing_is_kept_where_the_time_is_zero(settings):
     view.get()
     view.get()
 
+    assert view.count == 2
+
+
+def test_while_one_visitor_renders_a_page_anew_the_others_get_the_old_one(monkeypatch):
+    view = Counted()
+    view.get()
+    later = time.time() + 6
+    monkeypatch.setattr(public_pages.time, "time", lambda: later)
+    meanwhile = []
+
+    def render_slowly(request: HttpRequest) -> HttpResponse:
+        view.answer = lambda request: HttpResponse("rendered twice")
+        meanwhile.append(view.get().content)
+        return HttpResponse("new")
+
+    view.answer = render_slowly
+    answers = [view.get().content, view.get().content]
+
+    assert meanwhile == [b"<p>page 1</p>"]
+    assert answers == [b"new", b"new"]
     assert view.count == 2
