@@ -6,6 +6,9 @@ moves it when prices are published, when the market's state changes and when con
 
 Nothing is kept of or for anybody who has a session or a waiting message, and nothing that sets a
 cookie or holds a form's token. While the cache is away every page is rendered, and none fails.
+
+When a page's time is over one visitor's request renders it anew, and the others get the old one for
+that long: a page that takes a moment to render is not rendered by everybody at once.
 """
 
 import time
@@ -35,6 +38,8 @@ MEMORY_SECONDS = 1.0
 MEMORY_PAGES = 64
 # New pages that are kept in a lifetime: addresses with made-up queries must not fill the cache.
 KEPT_PAGES = 500
+# So much longer an old page is answered while somebody renders the new one.
+GRACE_SECONDS = 5
 # A longer query is nobody's filter.
 QUERY_MAX_LENGTH = 300
 VARY = ("Cookie", "HX-Request")
@@ -44,12 +49,22 @@ PRIVATE = "private, no-cache"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A rendered page, and the version under which its rendering began."""
+    """A rendered page, and the version and moment in which its rendering began."""
 
     version: str
+    begun_at: float
     etag: str
     content_type: str
     content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of an address: its page if any, and the version now; none without a cache."""
+
+    version: str | None = None
+    page: Page | None = None
+    is_fresh: bool = False
 
 
 # Of this process: address -> (when it was asked for, the page). A dict's own acts are atomic.
@@ -66,15 +81,16 @@ def public_page(view: AnyView[P]) -> AnyView[P]:
     def answered(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not _is_anonymous_reading(request):
             return _private(view(request, *args, **kwargs))
-        key = _key(request)
-        page, version = _recall(key)
-        if page is None:
-            response = view(request, *args, **kwargs)
-            if version is None or not _may_be_kept(request, response):
-                return _private(response)
-            assert isinstance(response, HttpResponse)
-            page = _page_of(response, version=version)
-            _keep(key, page)
+        key, now = _key(request), time.time()
+        found = _recall(key, now=now)
+        if found.page is not None and (found.is_fresh or _somebody_renders(key)):
+            return _answer(request, found.page)
+        response = view(request, *args, **kwargs)
+        if found.version is None or not _may_be_kept(request, response):
+            return _private(response)
+        assert isinstance(response, HttpResponse)
+        page = _page_of(response, version=found.version, begun_at=now)
+        _keep(key, page)
         return _answer(request, page)
 
     return answered
@@ -129,44 +145,56 @@ def _key(request: HttpRequest) -> str:
     return "public-pages:" + sha256("\n".join(facts).encode()).hexdigest()
 
 
-def _recall(key: str) -> tuple[Page | None, str | None]:
-    """Return the kept page, if any, and the version now; no version while the cache is away."""
+def _recall(key: str, *, now: float) -> Found:
     asked_at, page = _memory.get(key, (0.0, None))
-    if page is not None and time.monotonic() - asked_at < MEMORY_SECONDS:
-        return page, page.version
+    if page is not None and 0 <= now - asked_at < MEMORY_SECONDS:
+        return Found(version=page.version, page=page, is_fresh=True)
     try:
-        found = cache.get_many([VERSION_KEY, key])
+        kept = cache.get_many([VERSION_KEY, key])
     except RedisError:
-        return None, None
-    version = str(found.get(VERSION_KEY, ""))
-    kept = found.get(key)
-    if not isinstance(kept, Page) or kept.version != version:
-        return None, version
-    _remember(key, kept)
-    return kept, version
+        return Found()
+    version, page = str(kept.get(VERSION_KEY, "")), kept.get(key)
+    if not isinstance(page, Page):
+        return Found(version=version)
+    is_young = now - page.begun_at < settings.PUBLIC_PAGE_SECONDS
+    is_fresh = is_young and page.version == version
+    if is_fresh:
+        _remember(key, page, now=now)
+    return Found(version=version, page=page, is_fresh=is_fresh)
+
+
+def _somebody_renders(key: str) -> bool:
+    """Say whether somebody else renders this page anew; if not, it is now this request's to do."""
+    try:
+        return not cache.add(f"{key}:rendered", 1, GRACE_SECONDS)
+    except RedisError:
+        return False
 
 
 def _keep(key: str, page: Page) -> None:
+    lifetime = settings.PUBLIC_PAGE_SECONDS
     try:
-        cache.add(COUNT_KEY, 0, settings.PUBLIC_PAGE_SECONDS)
+        cache.delete(f"{key}:rendered")
+        cache.add(COUNT_KEY, 0, lifetime)
         if cache.incr(COUNT_KEY) > KEPT_PAGES:
             return
-        cache.set(key, page, settings.PUBLIC_PAGE_SECONDS)
+        cache.set(key, page, lifetime + GRACE_SECONDS)
     except (RedisError, ValueError):
         # Away, or the count ended between two calls: the next visitor's page is kept.
         return
-    _remember(key, page)
+    _remember(key, page, now=time.time())
 
 
-def _remember(key: str, page: Page) -> None:
+def _remember(key: str, page: Page, *, now: float) -> None:
     if len(_memory) >= MEMORY_PAGES:
         _memory.clear()
-    _memory[key] = (time.monotonic(), page)
+    _memory[key] = (now, page)
 
 
-def _page_of(response: HttpResponse, *, version: str) -> Page:
+def _page_of(response: HttpResponse, *, version: str, begun_at: float) -> Page:
     return Page(
         version=version,
+        begun_at=begun_at,
         etag=f'"{sha256(response.content).hexdigest()[:32]}"',
         content_type=response.headers["Content-Type"],
         content=response.content,

@@ -236,10 +236,11 @@ def test_a_kept_page_changes_with_the_state(client, settings, django_capture_on_
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     home = reverse("catalog:home")
     before = client.get(home)
+    assert client.get(home, headers={"If-None-Match": before["ETag"]}).status_code == 304
 
     with django_capture_on_commit_callbacks(execute=True):
         open_by_admin()
-    after = client.get(home, headers={"If-None-Match": before.headers.get("ETag", "")})
+    after = client.get(home, headers={"If-None-Match": before["ETag"]})
 
     assert BANNER in before.content.decode()
     assert after.status_code == 200
