@@ -39,7 +39,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     chosen = chosen_cards(request.GET, gpus=gpus)
     rows = listed_gpu_rows(gpus=chosen.gpus, currency=choice.currency, now=now)
     as_of = oldest_as_of(rows)
-    only_differences = request.GET.get("only") == ONLY_DIFFERENCES
+    only_differences = request.GET.get("rows") == ONLY_DIFFERENCES
     names = [gpu.name for gpu in chosen.gpus]
     context = {
         "choice": choice,
@@ -66,7 +66,7 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
         return refused_file(choice)
     chosen = chosen_cards(request.GET, gpus=listed_gpus())
     rows = listed_gpu_rows(gpus=chosen.gpus, currency=choice.currency, now=clock.now())
-    only_differences = request.GET.get("only") == ONLY_DIFFERENCES
+    only_differences = request.GET.get("rows") == ONLY_DIFFERENCES
     groups = compared(rows, only_differences=only_differences)
     return csv_answer(groups, gpus=chosen.gpus, currency=choice.currency)
 

@@ -61,7 +61,7 @@ class TestTable:
     def test_leaves_out_the_same_when_only_differences_are_asked_for(
         self, client: Client, best_usd_offers: None
     ) -> None:
-        html = page(client, COMPARE + "?cards=l40s,rtx-6000-ada&only=differences")
+        html = page(client, COMPARE + "?cards=l40s,rtx-6000-ada&rows=differences")
 
         assert "Memory the same" not in rows(html)
         assert "Bandwidth" in rows(html)
