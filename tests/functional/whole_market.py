@@ -214,7 +214,7 @@ def _guide(*, now: datetime) -> GuideText:
             slug=SLUG,
             title="A guide",
             short_title="Guide",
-            description="A guide.",
+            description="A guide that only tests read, in one sentence.",
             body="## Part",
             state=GuideText.State.PUBLISHED,
             published_on=now.date(),
