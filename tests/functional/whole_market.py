@@ -212,15 +212,18 @@ def _guide(*, now: datetime) -> GuideText:
             guide=guide,
             language=language,
             slug=SLUG,
-            title="A guide",
+            title="Guide",
             short_title="Guide",
-            description="A guide that only tests read, in one sentence.",
+            description=sentence,
             body="## Part",
             state=GuideText.State.PUBLISHED,
             published_on=now.date(),
             reviewed_on=now.date(),
         )
-        for language in ("en", "fr")
+        for language, sentence in (
+            ("en", "A guide that only tests read, in one sentence."),
+            ("fr", "Un guide que seuls les tests lisent, en une phrase."),
+        )
     ]
     return texts[0]
 
