@@ -18,7 +18,7 @@ PUBLIC: tuple[tuple[str, list[str]], ...] = (
 )
 TOP_UP, STRIPE = "billing:top_up EUR", "https://checkout.stripe.com"
 # A script without a source, but for data that no browser runs.
-NO_SOURCE = re.compile(r'<script(?![^>]*\ssrc=)(?![^>]*\stype="application/json")[^>]*>')
+NO_SOURCE = re.compile(r'<script(?![^>]*\ssrc=)(?![^>]*\stype="application/(?:ld\+)?json")[^>]*>')
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self'",

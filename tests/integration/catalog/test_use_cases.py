@@ -162,6 +162,17 @@ class TestEveryUseCase:
         assert {len(cells) for cells in rows.values()} == {len(columns_of(key))}
 
     @pytest.mark.parametrize("key", KEYS)
+    @pytest.mark.parametrize("language", ["en", "fr"])
+    def test_has_one_heading_and_no_id_twice(
+        self, client: Client, best_usd_offers: None, key: str, language: str
+    ) -> None:
+        html = page(client, address(key, language))
+
+        ids = re.findall(r'\bid="([^"]+)"', html)
+        assert html.count("<h1") == 1
+        assert len(ids) == len(set(ids))
+
+    @pytest.mark.parametrize("key", KEYS)
     def test_leads_on_to_the_five_others(
         self, client: Client, best_usd_offers: None, key: str
     ) -> None:
