@@ -18,7 +18,7 @@ THREE = "?cards=rtx-4090,l40s,a100-sxm-80"
 
 
 def columns(html: str) -> list[str]:
-    head = html.split('<table class="compare">')[1].split("</thead>", maxsplit=1)[0]
+    head = html.split('<table class="compare of')[1].split("</thead>", maxsplit=1)[0]
     return [plain(name) for name in re.findall(r'<th scope="col"><a[^>]*>(.*?)</a>', head)]
 
 
