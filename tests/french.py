@@ -78,8 +78,6 @@ ENGLISH = frozenset(
         "were",
         "be",
         "been",
-        "an",
-        "to",
         "at",
         "in",
     ]
