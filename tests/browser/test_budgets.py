@@ -58,7 +58,7 @@ def test_the_pages_of_visitors_keep_to_their_budget(open_page: OpenPage, site: S
         budget = MARKET if shown.route in MARKET_ROUTES else CONTENT
         faults += overspent(page, shown, budget, site)
 
-    assert faults == []
+    assert faults == [], "\n".join(faults)
 
 
 def test_the_pages_of_customers_keep_to_their_budget(signed_in: OpenPage, site: Site) -> None:

@@ -69,7 +69,7 @@ def test_every_page_is_accessible_and_whole(
         for shown in shown_pages:
             faults += [f"{shown.title}: {fault}" for fault in find_faults(page, shown, language)]
 
-    assert faults == []
+    assert faults == [], "\n".join(faults)
 
 
 def let_a_rental_run(customer: Page, clock: Clock) -> None:
