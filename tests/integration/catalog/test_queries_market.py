@@ -1,12 +1,13 @@
 """What pages read of the published market, with a fixed number of questions."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from billing.money import Currency
 from catalog.models import GpuModel, TradedHour
-from catalog.queries_market import market_rows, price_history, published_offers
+from catalog.queries_market import by_day, market_rows, price_history, published_offers
 from tests.exchange import DAY, HOUR, make_offer, match, open_market
 from tests.factories import T0, GpuModelFactory, ServerFactory
 
@@ -95,3 +96,31 @@ def test_rows_ask_three_questions(models, django_assert_num_queries):
         rows = market_rows(gpus=gpus, currency=Currency.EUR, now=T0)
 
     assert [row.gpu for row in rows] == gpus
+
+
+def test_days_are_those_of_the_reader_and_weigh_by_gpu_hours(gpu):
+    paris = ZoneInfo("Europe/Paris")
+    evening = datetime(2026, 11, 2, 22, tzinfo=UTC)
+    hours = [
+        TradedHour(
+            gpu_model=gpu,
+            currency="EUR",
+            hour_starts_at=evening + number * HOUR,
+            average_price_micro=price_micro,
+            last_price_micro=price_micro + 1,
+            gpu_hours=gpu_hours,
+            fills=2,
+        )
+        for number, (price_micro, gpu_hours) in enumerate(
+            [(300_000, 1), (400_000, 1), (500_000, 3)]
+        )
+    ]
+
+    first, second = by_day(hours, zone=paris)
+
+    assert first.hour_starts_at == datetime(2026, 11, 2, tzinfo=paris)
+    assert (first.average_price_micro, first.gpu_hours, first.fills) == (300_000, 1, 2)
+    # Eleven in the evening of Greenwich is the next day in Paris.
+    assert second.hour_starts_at == datetime(2026, 11, 3, tzinfo=paris)
+    assert (second.average_price_micro, second.last_price_micro) == (475_000, 500_001)
+    assert (second.gpu_hours, second.fills) == (4, 4)
