@@ -242,6 +242,9 @@ def leaks(name: str, text: str, person: str) -> list[str]:
 
 def expected(rule: Rule, person: str, *, method: str) -> int:
     status = rule.get if method == "get" else rule.post
+    if person == "nobody" and rule.nobody == 401:
+        # The API asks who it is before anything else.
+        return rule.nobody
     # A method that an address does not know is refused before it is asked who sends it.
     if status == 405 or person in rule.who:
         return status
