@@ -1,11 +1,11 @@
 """The catalogue in the administration: what is listed and the guides are edited, figures are not."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -13,18 +13,21 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.forms_guides import GuideTextForm
 from catalog.models import GpuModel, Guide, GuideText, Quote
+from marketplace.accounts.public_pages import pages_changed
 
-if TYPE_CHECKING:
-    GpuModelAdminBase = admin.ModelAdmin[GpuModel]
-    QuoteAdminBase = admin.ModelAdmin[Quote]
-    GuideAdminBase = admin.ModelAdmin[Guide]
-    GuideTextAdminBase = admin.ModelAdmin[GuideText]
-else:  # Django's own class takes no type argument at run time.
-    GpuModelAdminBase = QuoteAdminBase = GuideAdminBase = GuideTextAdminBase = admin.ModelAdmin
+M = TypeVar("M", bound=Model)
+
+
+class PageContentAdmin(admin.ModelAdmin[M]):
+    """What is edited here stands on public pages: those that are kept are forgotten."""
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001  Django's call
+        super().save_related(request, form, formsets, change)
+        pages_changed()
 
 
 @admin.register(GpuModel)
-class GpuModelAdmin(GpuModelAdminBase):
+class GpuModelAdmin(PageContentAdmin[GpuModel]):
     """Staff choose what is listed and featured; ``load_catalog`` keeps the figures."""
 
     list_display = ("name", "slug", "architecture", "memory_gb", "is_listed", "is_featured")
@@ -62,7 +65,7 @@ class GpuModelAdmin(GpuModelAdminBase):
 
 
 @admin.register(Quote)
-class QuoteAdmin(QuoteAdminBase):
+class QuoteAdmin(admin.ModelAdmin[Quote]):
     """Published prices; only the exchange writes them."""
 
     list_display = ("gpu_model", "currency", "gpus", "price_micro", "starts_at", "as_of")
@@ -81,7 +84,7 @@ class QuoteAdmin(QuoteAdminBase):
 
 
 @admin.register(Guide)
-class GuideAdmin(GuideAdminBase):
+class GuideAdmin(PageContentAdmin[Guide]):
     """Subjects: which texts they have, which cards they speak of, where they stand."""
 
     list_display = ("key", "position", "english", "french")
@@ -117,7 +120,7 @@ class GuideAdmin(GuideAdminBase):
 
 
 @admin.register(GuideText)
-class GuideTextAdmin(GuideTextAdminBase):
+class GuideTextAdmin(PageContentAdmin[GuideText]):
     """Texts: written here in Markdown, looked at in the preview, then published."""
 
     form = GuideTextForm

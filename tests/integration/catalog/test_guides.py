@@ -4,6 +4,7 @@ import re
 from datetime import date
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 
@@ -312,6 +313,19 @@ class TestWriting:
 
         assert page.status_code == 302
         assert load_guides() == LoadedGuides(unchanged=6)
+
+    def test_readers_see_a_change_although_their_page_was_kept(
+        self, staff_client, guides, settings, django_capture_on_commit_callbacks
+    ) -> None:
+        settings.PUBLIC_PAGE_SECONDS = 60
+        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+        reader = Client()
+        assert "A new guide." not in reader.get("/en/guides/").content.decode()
+
+        with django_capture_on_commit_callbacks(execute=True):
+            self.send(staff_client, state="published")
+
+        assert "A new guide." in reader.get("/en/guides/").content.decode()
 
     def test_scripts_in_markdown_reach_no_reader(self, staff_client, guides) -> None:
         GuideText.objects.filter(pk=text().pk).update(
