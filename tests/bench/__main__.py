@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # Each module has ``run() -> Iterator[Result]``; it may assume an empty, migrated database.
-PARTS = {"ledger": "tests.bench.ledger"}
+PARTS = {"ledger": "tests.bench.ledger", "pages": "tests.bench.pages"}
 
 
 def main() -> int:
