@@ -31,11 +31,12 @@ urlpatterns = [
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="api-schema"),
 ]
 urlpatterns += i18n_patterns(
+    # First what is asked for most: an address is looked for from the top.
+    path("", include("catalog.urls")),
     path("admin/", admin.site.urls),
     path("api/", api_page, name="api_page"),
     path(_("components/"), gallery, name="gallery"),
     path("", include("marketplace.accounts.urls")),
     path("", include("billing.urls")),
     path("", include("marketplace.urls")),
-    path("", include("catalog.urls")),
 )

@@ -22,7 +22,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotModified
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.translation import get_language
 from redis.exceptions import RedisError
@@ -116,8 +116,8 @@ def _is_anonymous_reading(request: HttpRequest) -> bool:
         and request.method == "GET"
         and settings.SESSION_COOKIE_NAME not in request.COOKIES
         and "messages" not in request.COOKIES
-        and "HX-Request" not in request.headers
-        and "Authorization" not in request.headers
+        and "HTTP_HX_REQUEST" not in request.META
+        and "HTTP_AUTHORIZATION" not in request.META
         and len(request.META.get("QUERY_STRING", "")) <= QUERY_MAX_LENGTH
     )
 
@@ -136,24 +136,31 @@ def _may_be_kept(request: HttpRequest, response: HttpResponseBase) -> bool:
 
 
 def _key(request: HttpRequest) -> str:
-    """Return the name of all that a page without a session can depend on."""
-    facts = (
-        request.build_absolute_uri(),
-        get_language() or "",
-        request.COOKIES.get("theme", "")[:8],
+    """Return all that a page without a session can depend on."""
+    return "\n".join(
+        (
+            f"{request.scheme}://{request.get_host()}{request.path}",
+            request.META.get("QUERY_STRING", ""),
+            get_language() or "",
+            request.COOKIES.get("theme", "")[:8],
+        )
     )
-    return "public-pages:" + sha256("\n".join(facts).encode()).hexdigest()
+
+
+def _cache_key(key: str) -> str:
+    return f"public-pages:{sha256(key.encode()).hexdigest()}"
 
 
 def _recall(key: str, *, now: float) -> Found:
     asked_at, page = _memory.get(key, (0.0, None))
     if page is not None and 0 <= now - asked_at < MEMORY_SECONDS:
         return Found(version=page.version, page=page, is_fresh=True)
+    cache_key = _cache_key(key)
     try:
-        kept = cache.get_many([VERSION_KEY, key])
+        kept = cache.get_many([VERSION_KEY, cache_key])
     except RedisError:
         return Found()
-    version, page = str(kept.get(VERSION_KEY, "")), kept.get(key)
+    version, page = str(kept.get(VERSION_KEY, "")), kept.get(cache_key)
     if not isinstance(page, Page):
         return Found(version=version)
     is_young = now - page.begun_at < settings.PUBLIC_PAGE_SECONDS
@@ -166,19 +173,19 @@ def _recall(key: str, *, now: float) -> Found:
 def _somebody_renders(key: str) -> bool:
     """Say whether somebody else renders this page anew; if not, it is now this request's to do."""
     try:
-        return not cache.add(f"{key}:rendered", 1, GRACE_SECONDS)
+        return not cache.add(f"{_cache_key(key)}:rendered", 1, GRACE_SECONDS)
     except RedisError:
         return False
 
 
 def _keep(key: str, page: Page) -> None:
-    lifetime = settings.PUBLIC_PAGE_SECONDS
+    lifetime, cache_key = settings.PUBLIC_PAGE_SECONDS, _cache_key(key)
     try:
-        cache.delete(f"{key}:rendered")
+        cache.delete(f"{cache_key}:rendered")
         cache.add(COUNT_KEY, 0, lifetime)
         if cache.incr(COUNT_KEY) > KEPT_PAGES:
             return
-        cache.set(key, page, lifetime + GRACE_SECONDS)
+        cache.set(cache_key, page, lifetime + GRACE_SECONDS)
     except (RedisError, ValueError):
         # Away, or the count ended between two calls: the next visitor's page is kept.
         return
@@ -203,9 +210,14 @@ def _page_of(response: HttpResponse, *, version: str, begun_at: float) -> Page:
 
 def _answer(request: HttpRequest, page: Page) -> HttpResponseBase:
     headers = {"ETag": page.etag, "Cache-Control": PUBLIC, "Vary": ", ".join(VARY)}
+    known = request.META.get("HTTP_IF_NONE_MATCH")
+    # What browsers send; other forms of the header are Django's to read.
+    if known == page.etag:
+        return HttpResponseNotModified(headers=headers)
     response = HttpResponse(page.content, content_type=page.content_type, headers=headers)
-    answer = get_conditional_response(request, etag=page.etag, response=response)
-    return answer if answer is not None else response
+    if known is None:
+        return response
+    return get_conditional_response(request, etag=page.etag, response=response) or response
 
 
 def _private(response: HttpResponseBase) -> HttpResponseBase:
