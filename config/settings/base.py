@@ -146,6 +146,7 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_FORMS = {
     "signup": "marketplace.accounts.forms.SignupForm",
     "login": "marketplace.accounts.forms.LoginForm",
+    "reauthenticate": "marketplace.accounts.forms.ConfirmForm",
     "reset_password": "marketplace.accounts.forms.ForgottenPasswordForm",
     "add_email": "marketplace.accounts.forms.NewAddressForm",
     "change_password": "marketplace.accounts.forms.ChangePasswordForm",

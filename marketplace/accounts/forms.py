@@ -48,10 +48,10 @@ PASSWORD_HELP = _("At least 10 characters. A few unrelated words make a strong p
 OTHER_ZONES = ("Etc/", "SystemV/", "US/", "Canada/", "Brazil/", "Chile/", "Mexico/")
 
 
-def _consent_words() -> SafeString:
-    """Return the words of consent with links to both texts."""
+def _both_texts() -> SafeString:
+    """Return links to what is consented to."""
     return format_html(
-        str(_("I have read and accept the {terms} and the {sale}.")),
+        str(_("Read them: {terms}, {sale}.")),
         terms=_link(reverse("accounts:legal", args=[LegalKey.TERMS]), _("terms of use")),
         sale=_link(reverse("accounts:legal", args=[LegalKey.SALE]), _("terms of sale")),
     )
@@ -61,14 +61,17 @@ def _link(address: str, words: StrOrPromise) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, words)
 
 
-CONSENT = lazy(_consent_words, SafeString)()
+CONSENT = _("I accept the terms of use and the terms of sale")
+CONSENT_TEXTS = lazy(_both_texts, SafeString)()
 CONSENT_MISSING = _("Tick the box to go on: without your consent there is no contract.")
 
 
 class SignupForm(allauth_forms.SignupForm):
     """E-mail, password and consent; everything else is asked when it is needed."""
 
-    accepts_terms = forms.BooleanField(label=CONSENT, error_messages={"required": CONSENT_MISSING})
+    accepts_terms = forms.BooleanField(
+        label=CONSENT, help_text=CONSENT_TEXTS, error_messages={"required": CONSENT_MISSING}
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -101,6 +104,14 @@ class NewAddressForm(allauth_forms.AddEmailForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _take_an_address(self)
+        drop_placeholders(self)
+
+
+class ConfirmForm(allauth_forms.ReauthenticateForm):
+    """The password, asked again."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         drop_placeholders(self)
 
 
@@ -324,7 +335,9 @@ class NotificationsForm(forms.Form):
 class AcceptTermsForm(forms.Form):
     """Consent to the versions that the page showed."""
 
-    accepts_terms = forms.BooleanField(label=CONSENT, error_messages={"required": CONSENT_MISSING})
+    accepts_terms = forms.BooleanField(
+        label=CONSENT, help_text=CONSENT_TEXTS, error_messages={"required": CONSENT_MISSING}
+    )
 
     def __init__(self, *args: Any, asked: Mapping[str, date], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
