@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -13,6 +14,8 @@ from billing.money import Currency
 from billing.queries import earnings_of
 from catalog.queries import listed_gpus
 from marketplace.accounts.http import SignedInRequest, client_now, form_page, signed_in, trading
+from marketplace.accounts.models import Language, LegalKey
+from marketplace.accounts.operations.legal import accept_text
 from marketplace.accounts.rate_limits import Limit, count_act
 from marketplace.bell import ring_matcher
 from marketplace.forms.supply import OfferForm, ServerForm
@@ -60,13 +63,19 @@ def seller_home(request: SignedInRequest) -> HttpResponse:
 @require_POST
 @trading
 def seller_apply(request: SignedInRequest) -> HttpResponse:
+    now = client_now()
     try:
-        apply_as_seller(
-            organisation_id=request.organisation.pk, actor_id=request.user.pk, now=client_now()
-        )
+        apply_as_seller(organisation_id=request.organisation.pk, actor_id=request.user.pk, now=now)
     except Refusal as refusal:
         messages.error(request, str(refusal.message))
     else:
+        # The page says that the button means consent.
+        accept_text(
+            user_id=request.user.pk,
+            key=LegalKey.SELLERS,
+            language=get_language() or Language.ENGLISH,
+            now=now,
+        )
         messages.success(request, _("Your application is with our staff."))
     return redirect("marketplace:seller_home")
 

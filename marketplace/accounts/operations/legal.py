@@ -7,7 +7,7 @@ from django.db import transaction
 
 from marketplace.accounts.legal_files import legal_files
 from marketplace.accounts.models import LegalText, TermsAcceptance
-from marketplace.accounts.queries import terms_to_accept
+from marketplace.accounts.queries import legal_versions, terms_to_accept
 
 
 class TermsChanged(Exception):
@@ -61,3 +61,15 @@ def accept_terms(
         ],
         ignore_conflicts=True,
     )
+
+
+def accept_text(*, user_id: int, key: str, language: str, now: datetime) -> None:
+    """Keep a person's consent to one text in force, such as the sellers' when they apply."""
+    versions = legal_versions(key=key, language=language)
+    if versions:
+        TermsAcceptance.objects.get_or_create(
+            user_id=user_id,
+            key=key,
+            version=versions[0].version,
+            defaults={"language": language, "accepted_at": now},
+        )

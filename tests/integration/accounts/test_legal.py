@@ -17,7 +17,7 @@ from marketplace.accounts.models import LegalKey, LegalText, TermsAcceptance, Us
 from marketplace.accounts.operations.legal import TermsChanged, accept_terms, load_legal_texts
 from marketplace.accounts.operations.people import create_verified_user
 from marketplace.accounts.queries import terms_to_accept
-from tests.factories import T0, UserFactory
+from tests.factories import T0, MembershipFactory, OrganisationFactory, UserFactory
 from tests.personas import make_personas
 
 pytestmark = pytest.mark.django_db
@@ -271,3 +271,16 @@ class TestAskingAgain:
         form = answer.context["form"]
         hidden = {field.name: str(field.value()) for field in form.hidden_fields()}
         return {"next": answer.context["following"], "accepts_terms": "on"} | hidden | changes
+
+
+def test_who_applies_as_a_seller_accepts_the_sellers_terms(client):
+    user = UserFactory.create()
+    organisation = OrganisationFactory.create(kind="company")
+    MembershipFactory.create(user=user, organisation=organisation)
+    client.force_login(user)
+
+    page = client.get(reverse("marketplace:seller_home")).content.decode()
+    client.post(reverse("marketplace:seller_apply"))
+
+    assert reverse("accounts:legal", args=["sellers"]) in page
+    assert user.acceptances.filter(key="sellers", version=VERSION).count() == 1
