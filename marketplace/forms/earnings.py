@@ -28,7 +28,7 @@ class AskField(PriceField):
 class EarningsForm(forms.Form):
     """What a seller assumes, before tax."""
 
-    gpu = forms.ChoiceField(label=_("GPU model"))
+    gpu = forms.ChoiceField(label=_("Model"))
     gpus = forms.IntegerField(label=_("Number of GPUs"), min_value=1, max_value=MAX_GPUS_PER_SERVER)
     price = AskField(label=_("Price per GPU and hour"))
     currency = forms.ChoiceField(
