@@ -79,7 +79,6 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "config.middleware.ReadableRequestMiddleware",
-    "config.middleware.MethodPageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -90,6 +89,7 @@ MIDDLEWARE = [
     "marketplace.accounts.middleware.DeviceMiddleware",
     "marketplace.accounts.middleware.ViewerMiddleware",
     "marketplace.accounts.middleware.TooOftenMiddleware",
+    "config.middleware.MethodPageMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
 

@@ -127,6 +127,7 @@ class TestMethods:
 
         assert answer.status_code == 405
         assert answer.headers["Allow"] == "POST"
+        assert answer.headers["X-Frame-Options"] == "DENY"
         assert "This address is not used in that way" in text_of(answer)
 
     def test_says_so_in_french(self, client):
