@@ -228,7 +228,7 @@ RATE_LIMITS_ARE_ON = True
 # was lost.
 MARKET_STATE_SECONDS = 2
 # Visitors' pages are kept this long at most: the ages on them are off by no more. 0 keeps none.
-PUBLIC_PAGE_SECONDS = 5
+PUBLIC_PAGE_SECONDS = 10
 
 # --- mail: rows first, a task sends them --------------------------------------------------------
 EMAIL_BACKEND = "marketplace.accounts.mail.RowBackend"

@@ -3,7 +3,7 @@
 from config.settings.test import *
 
 ROOT_URLCONF = "tests.bench.pages_urls"
-PUBLIC_PAGE_SECONDS = 5
+PUBLIC_PAGE_SECONDS = 10
 MARKET_STATE_SECONDS = 2
 RATE_LIMITS_ARE_ON = True
 ALLOWED_HOSTS = ["127.0.0.1"]

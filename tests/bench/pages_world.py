@@ -104,7 +104,7 @@ def _copy_fills() -> None:
 
 def _copy(model: type[models.Model], count: int, *, where: str = "true", **changes: str) -> None:
     """Copy the first row of a table, with these columns given as expressions of the number n."""
-    columns = [field.column for field in model._meta.concrete_fields]
+    columns = [str(field.column) for field in model._meta.concrete_fields]
     changes = {"id": f"{FIRST} + n", **changes}
     values = ", ".join(changes.get(column, f'"{column}"') for column in columns)
     names = ", ".join(f'"{column}"' for column in columns)
