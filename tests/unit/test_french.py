@@ -38,6 +38,7 @@ SAME_IN_BOTH = frozenset(
     Machine
     Menu
     NVLink
+    Notifications
     Note
     Organisation
     Organisations
@@ -53,6 +54,7 @@ SAME_IN_BOTH = frozenset(
     Standard
     Total
     Verdict
+    Version
     action
     architecture
     candidates
@@ -64,6 +66,8 @@ SAME_IN_BOTH = frozenset(
     h %(number)s
     invitation
     invitations
+    message
+    messages
     organisation
     organisations
     port
@@ -71,6 +75,7 @@ SAME_IN_BOTH = frozenset(
     segment
     source
     suspension
+    version
     ≈ %(size)s
     """.splitlines()
 )
