@@ -25,7 +25,7 @@ from tests.bench.results import Result
 
 HOST = "127.0.0.1"
 CLIENTS = 8
-ROUNDS = 3
+ROUNDS = 5
 SLICE_SECONDS = 3.0
 START_SECONDS = 60
 NOTHING, TABLE = "/en/bare/nothing", "/en/bare/table"
