@@ -90,7 +90,7 @@ def strings() -> Iterator[tuple[str, str, str]]:
             ids = [message.id] if isinstance(message.id, str) else list(message.id)
             if not ids[0] or "/" in ids[0].split()[-1]:
                 continue
-            french = [message.string] if isinstance(message.string, str) else message.string
+            french = [message.string] if isinstance(message.string, str) else message.string or ()
             for text in french:
                 yield path.name, ids[0], text
 
