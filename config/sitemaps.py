@@ -104,7 +104,11 @@ class GuideSitemap(PublicSitemap):
         return max(text.reviewed_on for text in item.texts.all() if text.is_published)
 
 
-SITEMAPS: dict[str, type[Sitemap[Any]] | Sitemap[Any]] = {"pages": PageSitemap, "gpus": GpuSitemap, "guides": GuideSitemap}
+SITEMAPS: dict[str, type[Sitemap[Any]] | Sitemap[Any]] = {
+    "pages": PageSitemap,
+    "gpus": GpuSitemap,
+    "guides": GuideSitemap,
+}
 
 
 @require_safe

@@ -36,6 +36,8 @@ from sizing.rendering import Basis, render_score
 FIRST = "fine-tuning"
 # What the answer says of itself is English, like the names of its fields.
 ANSWER_LANGUAGE = "en"
+# One name for one set of words in the API's description.
+VERDICTS = [(verdict.value, verdict.value) for verdict in Verdict]
 
 AnswerOf = Callable[[CaseRow], object]
 
@@ -75,10 +77,9 @@ def _cost(cell: CellOf) -> ApiField:
 
 
 def _verdict(run_key: str) -> ApiField:
-    words = [verdict.value for verdict in Verdict]
     cell = cells.verdict_on(run_key)
     return ApiField(
-        lambda: serializers.ChoiceField(choices=words), lambda case: str(cell(case).value)
+        lambda: serializers.ChoiceField(choices=VERDICTS), lambda case: str(cell(case).value)
     )
 
 

@@ -31,6 +31,8 @@ LONGEST_OF_MANY = 6
 FEWEST_TO_STOP = 3
 # Orders of the last day and a half are small, so that the best offers keep free GPUs.
 QUIET_END = 36 * HOUR
+# Hours before the end in which the last day's short orders come in; all are over by the end.
+LAST_DAYS_HOURS = (29, 26, 23, 20, 17, 14, 11, 8, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Scale:
 FULL = Scale(
     days=21,
     cards=FEATURED + OTHERS,
-    orders={Currency.USD: 18, Currency.EUR: 12, Currency.GBP: 9},
+    orders={Currency.USD: 26, Currency.EUR: 12, Currency.GBP: 9},
     bursts_per_day=5,
 )
 
@@ -70,6 +72,7 @@ def build_plan(*, scale: Scale = FULL, seed: int = SEED) -> Plan:
     acts: list[Act] = [
         *_listings(fleet, scale, chance),
         *_orders(fleet, scale, bursts, chance),
+        *_last_days_orders(fleet),
         *_waiting_orders(fleet, scale),
         *(camilles_story() if scale.has_camilles_story else ()),
     ]
@@ -164,6 +167,24 @@ def _fate(minute: int, *, hours: int, chance: random.Random) -> Fate:
     if roll == 0:
         return Fate.LATE
     return Fate.STOPPED if roll <= 3 and hours >= FEWEST_TO_STOP else Fate.SERVED  # noqa: PLR2004
+
+
+def _last_days_orders(fleet: Sequence[Machine]) -> Iterator[Order]:
+    """Yield short orders of the last day in dollars, so that its curve of prices has points."""
+    for number, machine in enumerate(fleet):
+        if not (machine.is_best and machine.card.is_featured and machine.currency == Currency.USD):
+            continue
+        buyers = [one for one in CUSTOMERS if Currency.USD in one.currencies and one != CAMILLE]
+        for place, hours_before in enumerate(LAST_DAYS_HOURS):
+            yield Order(
+                minute=early_in(hours_before),
+                customer=buyers[(number + place) % len(buyers)],
+                card=machine.card,
+                currency=machine.currency,
+                gpus=1,
+                hours=1 + (number + place) % 3,
+                tiers=(CERTIFIED,) if (number + place) % 4 == 0 else (),
+            )
 
 
 def _waiting_orders(fleet: Sequence[Machine], scale: Scale) -> Iterator[Order]:

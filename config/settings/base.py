@@ -330,6 +330,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {"FitVerdictEnum": "catalog.api.use_cases.VERDICTS"},
 }
 
 # --- metrics: shown to who knows the token; none while it is empty ------------------------------

@@ -74,7 +74,9 @@ PUBLIC = (
     Shown("guide-rendering", "catalog:guide", {"slug": "choosing-a-gpu-for-3d-rendering"}),
     Shown("market", "marketplace:market", query=DOLLARS),
     Shown("market-gpu", "marketplace:market_gpu", CARD, DOLLARS),
-    Shown("market-gpu-without-trade", "marketplace:market_gpu", {"slug": "l4"}, {"currency": "GBP"}),
+    Shown(
+        "market-gpu-without-trade", "marketplace:market_gpu", {"slug": "l4"}, {"currency": "GBP"}
+    ),
     Shown("order-new", "marketplace:order_new", CARD, DOLLARS | {"kind": "limit"}),
     Shown("rule", "marketplace:rule"),
     Shown("price-method", "marketplace:method"),

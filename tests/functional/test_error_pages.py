@@ -148,7 +148,9 @@ class TestFailures:
 
         assert answer.status_code == 500
         text = text_of(answer)
-        reference = re.search(r'<b class="num">([0-9a-f]{10})</b>', text).group(1)
+        shown = re.search(r'<b class="num">([0-9a-f]{10})</b>', text)
+        assert shown is not None
+        reference = shown[1]
         (record,) = caplog.records
         line = json.loads(JsonFormatter().format(record))
         assert (line["reference"], line["error"]) == (reference, "RuntimeError")

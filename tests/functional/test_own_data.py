@@ -2,6 +2,7 @@
 
 import json
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -57,7 +58,7 @@ def proven(user: User) -> Client:
     return client
 
 
-def files_of(answer) -> dict[str, object]:
+def files_of(answer) -> dict[str, Any]:
     with ZipFile(BytesIO(answer.content)) as archive:
         return {
             name: json.loads(archive.read(name))
@@ -89,6 +90,7 @@ class TestExport:
         text = json.dumps(files_of(client.post(reverse("accounts:export"))))
 
         for secret in (market.token.digest, user.password, SECRET, client.session.session_key):
+            assert secret
             assert secret not in text
 
     @pytest.mark.parametrize(("person", "sees_money"), [("billing", True), ("viewer", False)])

@@ -1,5 +1,7 @@
 """The page that tells sellers how selling works and what it may earn."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -34,7 +36,7 @@ def cards():
     return first, second
 
 
-def page(client: Client, language: str = "en", status: int = 200, **query: str) -> str:
+def page(client: Client, *, language: str = "en", status: int = 200, **query: Any) -> str:
     with override(language):
         address = reverse("marketplace:sell")
     answer = client.get(address, query)
@@ -71,7 +73,7 @@ def test_counts_with_what_the_address_says(client, cards):
 
 
 def test_takes_the_new_models_offer_unless_a_price_was_typed(client, cards):
-    shown = {"best": "0.33", "for": "rtx-4090.USD", "gpu": "h100-sxm"}
+    shown: dict[str, Any] = {"best": "0.33", "for": "rtx-4090.USD", "gpu": "h100-sxm"}
 
     assert 'name="price" value="2.88"' in page(client, price="0.33", **shown)
     assert 'name="price" value="0.40"' in page(client, price="0.40", **shown)

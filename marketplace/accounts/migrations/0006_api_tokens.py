@@ -7,30 +7,69 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0005_notification_settings'),
+        ("accounts", "0005_notification_settings"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('token_key', models.CharField(db_index=True, max_length=25)),
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('digest', models.CharField(editable=False, max_length=128, unique=True)),
-                ('name', models.CharField(max_length=60, verbose_name='name')),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read your data'), ('trade', 'Order and stop rentals'), ('sell', 'List servers and offers')], max_length=8), size=None, verbose_name='scopes')),
-                ('created', models.DateTimeField(verbose_name='created')),
-                ('expiry', models.DateTimeField(blank=True, null=True, verbose_name='expires')),
-                ('last_used_at', models.DateTimeField(blank=True, null=True, verbose_name='last used')),
-                ('organisation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.organisation', verbose_name='organisation')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                ("token_key", models.CharField(db_index=True, max_length=25)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("digest", models.CharField(editable=False, max_length=128, unique=True)),
+                ("name", models.CharField(max_length=60, verbose_name="name")),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("read", "Read your data"),
+                                ("trade", "Order and stop rentals"),
+                                ("sell", "List servers and offers"),
+                            ],
+                            max_length=8,
+                        ),
+                        size=None,
+                        verbose_name="scopes",
+                    ),
+                ),
+                ("created", models.DateTimeField(verbose_name="created")),
+                ("expiry", models.DateTimeField(blank=True, null=True, verbose_name="expires")),
+                (
+                    "last_used_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last used"),
+                ),
+                (
+                    "organisation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="accounts.organisation",
+                        verbose_name="organisation",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="api_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'API token',
-                'verbose_name_plural': 'API tokens',
-                'constraints': [models.CheckConstraint(condition=models.Q(('scopes__contained_by', ['read', 'trade', 'sell']), ('scopes__len__gt', 0)), name='accounts_token_scopes_known')],
+                "verbose_name": "API token",
+                "verbose_name_plural": "API tokens",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("scopes__contained_by", ["read", "trade", "sell"]),
+                            ("scopes__len__gt", 0),
+                        ),
+                        name="accounts_token_scopes_known",
+                    )
+                ],
             },
         ),
     ]

@@ -6,44 +6,141 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0006_api_tokens'),
+        ("accounts", "0006_api_tokens"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='LegalText',
+            name="LegalText",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(choices=[('terms', 'Terms of use'), ('sale', 'Terms of sale'), ('sellers', 'Terms for sellers'), ('privacy', 'Privacy'), ('notice', 'Legal notice')], max_length=8, verbose_name='text')),
-                ('language', models.CharField(choices=[('en', 'English'), ('fr', 'French')], max_length=2, verbose_name='language')),
-                ('version', models.DateField(help_text='A later date asks every customer to accept the text again.', verbose_name='version')),
-                ('title', models.CharField(max_length=120, verbose_name='title')),
-                ('body', models.TextField(help_text='Markdown. Names in double square brackets are filled in from the settings.', verbose_name='text')),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('published', 'Published')], default='draft', max_length=9, verbose_name='state')),
-                ('loaded_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='loaded')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        choices=[
+                            ("terms", "Terms of use"),
+                            ("sale", "Terms of sale"),
+                            ("sellers", "Terms for sellers"),
+                            ("privacy", "Privacy"),
+                            ("notice", "Legal notice"),
+                        ],
+                        max_length=8,
+                        verbose_name="text",
+                    ),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("fr", "French")],
+                        max_length=2,
+                        verbose_name="language",
+                    ),
+                ),
+                (
+                    "version",
+                    models.DateField(
+                        help_text="A later date asks every customer to accept the text again.",
+                        verbose_name="version",
+                    ),
+                ),
+                ("title", models.CharField(max_length=120, verbose_name="title")),
+                (
+                    "body",
+                    models.TextField(
+                        help_text="Markdown. Names in double square brackets are filled in from the settings.",
+                        verbose_name="text",
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("draft", "Draft"), ("published", "Published")],
+                        default="draft",
+                        max_length=9,
+                        verbose_name="state",
+                    ),
+                ),
+                (
+                    "loaded_at",
+                    models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="loaded"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'legal text',
-                'verbose_name_plural': 'legal texts',
-                'constraints': [models.UniqueConstraint(fields=('key', 'language', 'version'), name='accounts_legal_version_once', violation_error_message='This text has a version of that date already.'), models.CheckConstraint(condition=models.Q(('key__in', ['terms', 'sale', 'sellers', 'privacy', 'notice'])), name='accounts_legal_key_known')],
+                "verbose_name": "legal text",
+                "verbose_name_plural": "legal texts",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("key", "language", "version"),
+                        name="accounts_legal_version_once",
+                        violation_error_message="This text has a version of that date already.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("key__in", ["terms", "sale", "sellers", "privacy", "notice"])
+                        ),
+                        name="accounts_legal_key_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='TermsAcceptance',
+            name="TermsAcceptance",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(choices=[('terms', 'Terms of use'), ('sale', 'Terms of sale'), ('sellers', 'Terms for sellers'), ('privacy', 'Privacy'), ('notice', 'Legal notice')], max_length=8, verbose_name='text')),
-                ('version', models.DateField(verbose_name='version')),
-                ('language', models.CharField(choices=[('en', 'English'), ('fr', 'French')], max_length=2, verbose_name='language')),
-                ('accepted_at', models.DateTimeField(verbose_name='accepted')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='acceptances', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        choices=[
+                            ("terms", "Terms of use"),
+                            ("sale", "Terms of sale"),
+                            ("sellers", "Terms for sellers"),
+                            ("privacy", "Privacy"),
+                            ("notice", "Legal notice"),
+                        ],
+                        max_length=8,
+                        verbose_name="text",
+                    ),
+                ),
+                ("version", models.DateField(verbose_name="version")),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("fr", "French")],
+                        max_length=2,
+                        verbose_name="language",
+                    ),
+                ),
+                ("accepted_at", models.DateTimeField(verbose_name="accepted")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="acceptances",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'acceptance of terms',
-                'verbose_name_plural': 'acceptances of terms',
-                'constraints': [models.UniqueConstraint(fields=('user', 'key', 'version'), name='accounts_acceptance_once')],
+                "verbose_name": "acceptance of terms",
+                "verbose_name_plural": "acceptances of terms",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "key", "version"), name="accounts_acceptance_once"
+                    )
+                ],
             },
         ),
     ]

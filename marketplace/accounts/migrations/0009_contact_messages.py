@@ -6,32 +6,99 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0008_append_only_acceptances'),
+        ("accounts", "0008_append_only_acceptances"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ContactMessage',
+            name="ContactMessage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('topic', models.CharField(choices=[('question', 'A question before buying'), ('order', 'An order or a rental'), ('payment', 'A payment or an invoice'), ('selling', 'Selling GPU hours'), ('privacy', 'My personal data'), ('abuse', 'Report abuse'), ('other', 'Something else')], max_length=8, verbose_name='topic')),
-                ('name', models.CharField(blank=True, max_length=120, verbose_name='name')),
-                ('email', models.EmailField(max_length=254, verbose_name='e-mail address')),
-                ('language', models.CharField(choices=[('en', 'English'), ('fr', 'French')], max_length=2, verbose_name='language')),
-                ('message', models.TextField(max_length=5000, verbose_name='message')),
-                ('abuse_address', models.CharField(blank=True, max_length=200, verbose_name='address complained of')),
-                ('evidence', models.TextField(blank=True, max_length=5000, verbose_name='evidence')),
-                ('created_at', models.DateTimeField(verbose_name='received')),
-                ('state', models.CharField(choices=[('new', 'New'), ('in_hand', 'In hand'), ('answered', 'Answered'), ('closed', 'Closed without answer')], default='new', max_length=8, verbose_name='state')),
-                ('note', models.TextField(blank=True, verbose_name='note on the answer')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "topic",
+                    models.CharField(
+                        choices=[
+                            ("question", "A question before buying"),
+                            ("order", "An order or a rental"),
+                            ("payment", "A payment or an invoice"),
+                            ("selling", "Selling GPU hours"),
+                            ("privacy", "My personal data"),
+                            ("abuse", "Report abuse"),
+                            ("other", "Something else"),
+                        ],
+                        max_length=8,
+                        verbose_name="topic",
+                    ),
+                ),
+                ("name", models.CharField(blank=True, max_length=120, verbose_name="name")),
+                ("email", models.EmailField(max_length=254, verbose_name="e-mail address")),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("fr", "French")],
+                        max_length=2,
+                        verbose_name="language",
+                    ),
+                ),
+                ("message", models.TextField(max_length=5000, verbose_name="message")),
+                (
+                    "abuse_address",
+                    models.CharField(
+                        blank=True, max_length=200, verbose_name="address complained of"
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.TextField(blank=True, max_length=5000, verbose_name="evidence"),
+                ),
+                ("created_at", models.DateTimeField(verbose_name="received")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("new", "New"),
+                            ("in_hand", "In hand"),
+                            ("answered", "Answered"),
+                            ("closed", "Closed without answer"),
+                        ],
+                        default="new",
+                        max_length=8,
+                        verbose_name="state",
+                    ),
+                ),
+                ("note", models.TextField(blank=True, verbose_name="note on the answer")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'message',
-                'verbose_name_plural': 'messages',
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('topic', 'abuse'), _negated=True), models.Q(('abuse_address', ''), _negated=True), _connector='OR'), name='accounts_contact_abuse_has_address', violation_error_message='Say what address the report is about.')],
+                "verbose_name": "message",
+                "verbose_name_plural": "messages",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("topic", "abuse"), _negated=True),
+                            models.Q(("abuse_address", ""), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="accounts_contact_abuse_has_address",
+                        violation_error_message="Say what address the report is about.",
+                    )
+                ],
             },
         ),
     ]

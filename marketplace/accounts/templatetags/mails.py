@@ -14,7 +14,6 @@ from marketplace.accounts.mail import HTML, one_line
 register = template.Library()
 
 
-
 @register.simple_block_tag(takes_context=True)
 def paragraph(context: Context, content: str) -> str:
     """Write one paragraph."""

@@ -36,7 +36,13 @@ class Counted:
         self.count += 1
         return self.answer(request)
 
-    def get(self, path: str = "/en/gpus/", *, cookies: dict[str, str] | None = None, **headers):
+    def get(
+        self,
+        path: str = "/en/gpus/",
+        *,
+        cookies: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
+    ):
         request = RequestFactory().get(path, headers=headers)
         request.COOKIES.update(cookies or {})
         return self.page(request)
@@ -61,7 +67,9 @@ def test_a_visitor_who_has_the_page_is_told_so_without_a_question_to_the_databas
     etag = view.get()["ETag"]
 
     with django_assert_num_queries(0):
-        answers = [view.get(**{"If-None-Match": value}) for value in (etag, f"W/{etag}", '"other"')]
+        answers = [
+            view.get(headers={"If-None-Match": value}) for value in (etag, f"W/{etag}", '"other"')
+        ]
 
     assert [answer.status_code for answer in answers] == [304, 304, 200]
     assert answers[0].content == b""
@@ -75,7 +83,7 @@ def test_a_page_that_was_rendered_anew_and_is_the_same_is_still_304():
     cache.clear()
     public_pages._memory.clear()
 
-    answer = view.get(**{"If-None-Match": etag})
+    answer = view.get(headers={"If-None-Match": etag})
 
     assert answer.status_code == 304
     assert view.count == 2
@@ -112,7 +120,7 @@ def test_another_address_theme_or_language_is_another_page(path, cookies, langua
 def test_nothing_is_kept_of_or_for_who_has_a_session_a_message_or_asks_for_a_part(cookies, headers):
     view = Counted()
 
-    own = [view.get(cookies=cookies, **headers) for _ in range(2)]
+    own = [view.get(cookies=cookies, headers=headers) for _ in range(2)]
     public = view.get()
 
     assert [answer.content for answer in own] == [b"<p>page 1</p>", b"<p>page 2</p>"]
