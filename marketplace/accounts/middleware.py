@@ -52,7 +52,11 @@ class ViewerMiddleware:
         if not isinstance(user, User):
             return self.get_response(request)
         with timezone.override(user.zone):
-            return self.get_response(request)
+            answer = self.get_response(request)
+        # Every page names its reader: no cache on the way may give it to somebody else.
+        if not answer.has_header("Cache-Control"):
+            answer["Cache-Control"] = "private, no-cache"
+        return answer
 
 
 class TooOftenMiddleware:

@@ -71,6 +71,7 @@ def sign_up(page: Page) -> None:
     page.get_by_role("main").get_by_role("link", name="Create an account").click()
     page.get_by_label("E-mail address").fill(EMAIL)
     page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("I accept the terms of use and the terms of sale").check()
     page.get_by_role("button", name="Create an account").click()
     page.get_by_label("Code").fill(mailed_code(page, EMAIL))
     page.get_by_role("button", name="Confirm").click()

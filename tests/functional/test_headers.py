@@ -17,6 +17,8 @@ PUBLIC: tuple[tuple[str, list[str]], ...] = (
     ("marketplace:order_new", [SLUG]),
 )
 TOP_UP, STRIPE = "billing:top_up EUR", "https://checkout.stripe.com"
+# Mails of the demo in a frame: sandboxed by a policy of their own, which has its own test.
+FRAMED = "accounts:outbox_mail"
 # A script without a source, but for data that no browser runs.
 NO_SOURCE = re.compile(r'<script(?![^>]*\ssrc=)(?![^>]*\stype="application/(?:ld\+)?json")[^>]*>')
 POLICY = {
@@ -51,6 +53,8 @@ class TestEveryAnswer:
         for name, url in all_addresses(market).items():
             for method in ("get", "post"):
                 answer = undone(client, method, url)
+                if name.startswith(FRAMED) and answer.status_code == 200:
+                    continue
                 leads_out = {"form-action": f"'self' {STRIPE}"} if name == TOP_UP else {}
                 assert (name, policy_of(answer)) == (name, POLICY | leads_out)
                 assert answer["X-Frame-Options"] == "DENY"
@@ -119,12 +123,10 @@ class TestWhatBrowsersKeep:
         for person in ("buyer", "seller"):
             client = market.browser_of(person)
             for name, url in all_addresses(market).items():
-                if (
-                    name.startswith(("marketplace:", "billing:", "accounts:"))
-                    and name != "marketplace:order_new"
-                ):
+                if name.startswith(("catalog:", "marketplace:", "billing:", "accounts:")):
                     answer = undone(client, "get", url)
-                    if answer.status_code in {200, 302}:
+                    is_page = answer.headers.get("Content-Type", "").startswith("text/html")
+                    if is_page and answer.status_code in {200, 302}:
                         kept = answer.headers.get("Cache-Control", "")
                         assert (name, "private" in kept or "no-store" in kept) == (name, True)
 

@@ -6,11 +6,13 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from catalog.gpu_page import average_micro
 from catalog.models import GpuModel, MarketFigures, PublishedOffer, TradedHour
 from marketplace.accounts import clock
+from marketplace.models import MarketState
 from tests.integration.catalog.prices import AS_OF, Publish
 from tests.integration.catalog.reading import page, plain
 
@@ -207,6 +209,9 @@ class TestMarket:
     def test_says_that_there_is_no_offer_and_what_to_do(
         self, client: Client, catalogue: None
     ) -> None:
+        MarketState.objects.filter(gpu_model=None).update(state=MarketState.State.OPEN)
+        cache.clear()
+
         shown = plain(section(page(client, CARD), "best"))
 
         assert "No offer now" in shown

@@ -74,5 +74,6 @@ def test_a_ready_worker_asks_for_every_sweep(sent):
         "marketplace.tasks.charge_hours",
         "marketplace.tasks.probe_rentals",
         "marketplace.tasks.tell_of_matches",
+        "marketplace.tasks.tell_of_times",
         "marketplace.tasks.forget_old_keys",
     ]
