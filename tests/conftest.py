@@ -104,6 +104,20 @@ def _mails_are_rows(settings: object) -> None:
 
 
 @pytest.fixture
+def own_cache(settings: object, request: pytest.FixtureRequest) -> None:
+    """Give the test a cache that it alone sees: Django keeps one of memory for a whole process."""
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "LOCATION": request.node.nodeid,
+        }
+    }
+    from marketplace.accounts import public_pages
+
+    public_pages._memory.clear()
+
+
+@pytest.fixture
 def check_deferred_rules() -> Iterator[None]:
     """Fire the deferred constraints at the end of a test that rolls back."""
     yield

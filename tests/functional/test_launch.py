@@ -236,10 +236,11 @@ def test_after_the_opening_the_form_of_an_intention_leads_to_the_orders():
     assert Intention.objects.count() == 0
 
 
-def test_a_kept_page_changes_with_the_state(client, settings, django_capture_on_commit_callbacks):
+def test_a_kept_page_changes_with_the_state(
+    client, settings, own_cache, django_capture_on_commit_callbacks
+):
     settings.PUBLIC_PAGE_SECONDS = 60
     settings.MARKET_STATE_SECONDS = 60
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     home = reverse("catalog:home")
     before = client.get(home)
     assert client.get(home, headers={"If-None-Match": before["ETag"]}).status_code == 304

@@ -127,11 +127,10 @@ class TestRefusals:
 
         assert told(log) == []
 
-    def test_of_too_much_haste_name_nobody(self, market, log, settings):
+    def test_of_too_much_haste_name_nobody(self, market, log, settings, own_cache):
         from marketplace.accounts.rate_limits import RATES, Limit, count_act
 
         settings.RATE_LIMITS_ARE_ON = True
-        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
         for _act in range(RATES[Limit.CANCEL][0].times):
             count_act(limit=Limit.CANCEL, who=market.buyers.pk)
 

@@ -9,7 +9,6 @@ import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -117,10 +116,8 @@ class TestExport:
         assert client.post(reverse("accounts:export"))["Content-Type"] == "application/zip"
         assert AuditEntry.objects.filter(action="data.exported", actor=user).count() == 1
 
-    def test_is_given_five_times_a_day(self, market, settings):
+    def test_is_given_five_times_a_day(self, market, settings, own_cache):
         settings.RATE_LIMITS_ARE_ON = True
-        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-        cache.clear()
         client = proven(market.people["stranger"])
 
         answers = [client.post(reverse("accounts:export")) for _copy in range(6)]

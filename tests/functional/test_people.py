@@ -5,7 +5,6 @@ import re
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
@@ -269,10 +268,8 @@ def test_staff_cannot_remove_the_last_second_factor(client):
     assert Authenticator.objects.filter(user=staff, type="totp").count() == 1
 
 
-def test_sign_in_is_limited_by_address(client, settings):
+def test_sign_in_is_limited_by_address(client, settings, own_cache):
     settings.ACCOUNT_RATE_LIMITS = {"login": "2/m/ip", "login_failed": "100/m/ip"}
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    cache.clear()
     given = {"login": "nobody@example.com", "password": "wrong"}
 
     answers = [client.post(reverse("account_login"), given) for _attempt in range(3)]

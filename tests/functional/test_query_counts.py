@@ -66,8 +66,7 @@ COPIES = 4
 
 
 @pytest.fixture(autouse=True)
-def _what_is_kept_stays_kept(settings):
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+def _what_is_kept_stays_kept(settings, own_cache):
     settings.MARKET_STATE_SECONDS = 1_000
 
 

@@ -24,11 +24,8 @@ from tests.functional.whole_market import (
 
 
 @pytest.fixture(autouse=True)
-def _limits_are_on(settings):
+def _limits_are_on(settings, own_cache):
     settings.RATE_LIMITS_ARE_ON = True
-    # A counter of its own for each test: real ones would still be there from the last run.
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    cache.clear()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 from django.utils.translation import override
 
@@ -137,10 +136,8 @@ def test_an_unknown_topic_in_the_address_is_none(client):
     assert form["topic"].value() == ""
 
 
-def test_the_sixth_message_within_an_hour_waits(client, settings):
+def test_the_sixth_message_within_an_hour_waits(client, settings, own_cache):
     settings.RATE_LIMITS_ARE_ON = True
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    cache.clear()
 
     answers = [client.post(page(), FORM) for _message in range(6)]
 

@@ -26,9 +26,8 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36"
 
 
 @pytest.fixture
-def own_cache(settings):
+def kept_state(settings, own_cache):
     """Keep what pages remember for the whole test, apart from what other processes do."""
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     settings.MARKET_STATE_SECONDS = 1_000
 
 
@@ -134,7 +133,7 @@ def test_a_session_that_a_new_password_made_worthless_is_not_listed():
     assert [row["words"] for row in page(browser(user))] == ["Firefox on Linux"]
 
 
-def test_a_browser_is_noted_once_in_a_while_only(own_cache, django_assert_num_queries):
+def test_a_browser_is_noted_once_in_a_while_only(kept_state, django_assert_num_queries):
     client = browser(make_personas().buyer)
 
     # The session, the person, their membership, the keys.

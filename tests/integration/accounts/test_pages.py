@@ -46,9 +46,8 @@ SIGNED_IN = [
 
 
 @pytest.fixture
-def own_cache(settings):
+def kept_state(settings, own_cache):
     """Keep what pages remember for the whole test, apart from what other processes do."""
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     settings.MARKET_STATE_SECONDS = 1_000
 
 
@@ -185,7 +184,9 @@ def test_an_unknown_zone_in_the_database_falls_back_to_utc(client):
     assert client.get(reverse("accounts:profile")).status_code == 200
 
 
-def test_a_signed_in_page_asks_little_of_the_database(client, own_cache, django_assert_num_queries):
+def test_a_signed_in_page_asks_little_of_the_database(
+    client, kept_state, django_assert_num_queries
+):
     people = make_personas()
     client.force_login(people.buyer)
     client.get(reverse("accounts:keys"))
@@ -196,7 +197,7 @@ def test_a_signed_in_page_asks_little_of_the_database(client, own_cache, django_
 
 
 def test_the_list_of_members_asks_the_same_for_two_and_for_ten(
-    client, own_cache, django_assert_num_queries
+    client, kept_state, django_assert_num_queries
 ):
     people = make_personas()
     client.force_login(people.buyer)

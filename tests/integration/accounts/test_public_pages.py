@@ -17,11 +17,8 @@ from marketplace.accounts.public_pages import pages_changed, public_page
 
 
 @pytest.fixture(autouse=True)
-def _pages_are_kept(settings):
+def _pages_are_kept(settings, own_cache):
     settings.PUBLIC_PAGE_SECONDS = 5
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    cache.clear()
-    public_pages._memory.clear()
 
 
 class Counted:

@@ -315,10 +315,9 @@ class TestWriting:
         assert load_guides() == LoadedGuides(unchanged=6)
 
     def test_readers_see_a_change_although_their_page_was_kept(
-        self, staff_client, guides, settings, django_capture_on_commit_callbacks
+        self, staff_client, guides, settings, own_cache, django_capture_on_commit_callbacks
     ) -> None:
         settings.PUBLIC_PAGE_SECONDS = 60
-        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
         reader = Client()
         assert "A new guide." not in reader.get("/en/guides/").content.decode()
 
