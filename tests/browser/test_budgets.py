@@ -74,6 +74,7 @@ def test_the_pages_of_sellers_keep_to_their_budget(signed_in: OpenPage, site: Si
     assert [fault for shown in SELLERS for fault in overspent(page, shown, ACCOUNT, site)] == []
 
 
+@pytest.mark.long
 def test_pages_do_not_jump_on_a_phone(open_page: OpenPage) -> None:
     page = open_page(width=390)
 

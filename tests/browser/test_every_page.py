@@ -1,7 +1,7 @@
 """Each page, in both languages and themes, wide and narrow: rules of access, and nothing broken."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -24,13 +24,20 @@ from tests.browser.visits import Clock, act_for
 
 pytestmark = pytest.mark.browser
 
-WIDTHS = (1280, 390)
-NARROWEST = 320
+Theme = Literal["light", "dark"]
+View = tuple[int, Theme]
+
+WIDE, PHONE, NARROWEST = 1280, 390, 320
+EVERY_VIEW: tuple[View, ...] = ((WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark"))
+# Every run looks at each page four times, once in each view; the long tests at the other four.
+FIRST_VIEWS: dict[str, tuple[View, ...]] = {
+    "en": ((WIDE, "light"), (PHONE, "dark")),
+    "fr": ((WIDE, "dark"), (PHONE, "light")),
+}
 HEIGHT = 900
 # Hours are charged, and machines looked at, every five seconds.
 SWEEP_MS = 7_000
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
-Theme = Literal["light", "dark"]
 EVERY_RULE = {
     "type": "tag",
     "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -51,25 +58,53 @@ SPILLED = """[...document.querySelectorAll(".card, .field, .kpis > div, dl.spec 
 IDS = "[...document.querySelectorAll('[id]')].map((element) => element.id)"
 
 
+Visit = Callable[[str, tuple[View, ...]], list[str]]
+
+
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_every_page_is_accessible_and_whole(
-    signed_in: OpenPage, open_page: OpenPage, clock: Clock, staff_page: Page, language: str
+def test_every_page_is_accessible_and_whole(visit_every_page: Visit, language: str) -> None:
+    faults = visit_every_page(language, FIRST_VIEWS[language])
+
+    assert faults == [], "\n".join(faults)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_page_is_accessible_in_its_other_views(
+    visit_every_page: Visit, language: str
 ) -> None:
-    faults: list[str] = []
+    others = tuple(view for view in EVERY_VIEW if view not in FIRST_VIEWS[language])
+
+    faults = visit_every_page(language, others)
+
+    assert faults == [], "\n".join(faults)
+
+
+@pytest.fixture
+def visit_every_page(
+    signed_in: OpenPage, open_page: OpenPage, clock: Clock, staff_page: Page
+) -> Visit:
+    """Return what shows every page to those it is for, and lists what is wrong with them."""
     customer = signed_in(CUSTOMER_EMAIL)
     let_a_rental_run(customer, clock)
     seller = signed_in(SELLING_COMPANY.email)
     act_for(seller, SELLING_COMPANY.name)
-    for page, shown_pages in (
+    readers = (
         (open_page(), PUBLIC),
         (customer, CUSTOMERS),
         (seller, SELLERS),
         (staff_page, STAFF),
-    ):
-        for shown in shown_pages:
-            faults += [f"{shown.title}: {fault}" for fault in find_faults(page, shown, language)]
+    )
 
-    assert faults == [], "\n".join(faults)
+    def visit(language: str, views: tuple[View, ...]) -> list[str]:
+        return [
+            f"{shown.title}: {fault}"
+            for page, shown_pages in readers
+            for shown in shown_pages
+            for fault in find_faults(page, shown, language, views)
+        ]
+
+    return visit
 
 
 def let_a_rental_run(customer: Page, clock: Clock) -> None:
@@ -82,9 +117,11 @@ def let_a_rental_run(customer: Page, clock: Clock) -> None:
     expect(customer.locator("#ssh")).to_be_visible()
 
 
-def find_faults(page: Page, shown: Shown, language: str) -> Iterator[str]:
-    page.emulate_media(color_scheme="light")
-    _widen(page, WIDTHS[0])
+def find_faults(
+    page: Page, shown: Shown, language: str, views: tuple[View, ...] = EVERY_VIEW
+) -> Iterator[str]:
+    page.emulate_media(color_scheme=views[0][1])
+    _widen(page, views[0][0])
     answer = shown.open(page, language=language)
     assert answer is not None
     if not answer.ok:
@@ -92,18 +129,21 @@ def find_faults(page: Page, shown: Shown, language: str) -> Iterator[str]:
         return
     yield from _broken_parts(page, language)
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    for width in WIDTHS:
+    for width, theme in views:
         _widen(page, width)
-        for theme, rules in RULES.items():
-            page.emulate_media(color_scheme=theme)
-            for violation in page.evaluate(RUN_AXE, rules):
-                yield f"{width} wide, {theme}: {violation}"
-    for width in (*WIDTHS, NARROWEST):
-        _widen(page, width)
-        if (beyond := page.evaluate(OVERFLOW)) > 0:
-            yield f"{width} wide: scrolls {beyond} px sideways"
-        for text in page.evaluate(SPILLED):
-            yield f"{width} wide: spills over its box: {text}"
+        page.emulate_media(color_scheme=theme)
+        for violation in page.evaluate(RUN_AXE, RULES[theme]):
+            yield f"{width} wide, {theme}: {violation}"
+        yield from _overflows(page, width)
+    _widen(page, NARROWEST)
+    yield from _overflows(page, NARROWEST)
+
+
+def _overflows(page: Page, width: int) -> Iterator[str]:
+    if (beyond := page.evaluate(OVERFLOW)) > 0:
+        yield f"{width} wide: scrolls {beyond} px sideways"
+    for text in page.evaluate(SPILLED):
+        yield f"{width} wide: spills over its box: {text}"
 
 
 def _widen(page: Page, width: int) -> None:

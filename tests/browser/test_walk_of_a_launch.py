@@ -81,7 +81,7 @@ def test_an_intention_becomes_an_order_form_when_the_staff_open_the_market(
 
 
 @pytest.mark.usefixtures("before_launch")
-@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.long)])
 def test_the_pages_before_the_launch_are_accessible_and_whole(
     signed_in: OpenPage, open_page: OpenPage, language: str
 ) -> None:

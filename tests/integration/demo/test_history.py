@@ -95,6 +95,7 @@ class TestLiveThrough:
         assert statuses[Bid.Status.PENDING] == 0
         assert set(TopUp.objects.values_list("state", flat=True)) == {TopUp.State.PAID}
 
+    @pytest.mark.long
     def test_makes_the_same_fills_each_time(self, settings: Settings, tmp_path: Path):
         tiny = Scale(
             days=1,
