@@ -1,18 +1,14 @@
 """The table of cards: every figure with its source, read once."""
 
-import csv
 from datetime import date
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from sizing.csv_tables import table_rows
 from sizing.models import Card
-
-NEAREST_NAMES = 3  # More suggestions are a list to read, not a help.
-NEAREST_CUTOFF = 0.5  # Below it difflib offers names that share only a prefix such as "rtx-".
+from sizing.nearest import nearest
 
 # The day on which the sources of the whole table were read.
 READ_ON: Final = date(2026, 11, 30)
@@ -32,9 +28,7 @@ class UnknownCardError(LookupError):
 @cache
 def all_cards() -> MappingProxyType[str, Card]:
     """Return the whole table by slug, in the order of the file."""
-    table = files("sizing.tables").joinpath(_TABLE).read_text(encoding="utf-8")
-    rows = csv.DictReader(table.splitlines())
-    return MappingProxyType({row["slug"]: _card(row) for row in rows})
+    return MappingProxyType({row["slug"]: _card(row) for row in table_rows(_TABLE)})
 
 
 def card_by_slug(slug: str) -> Card:
@@ -48,15 +42,7 @@ def card_by_slug(slug: str) -> Card:
     try:
         return all_cards()[slug]
     except KeyError:
-        raise UnknownCardError(slug, nearest_slugs(slug)) from None
-
-
-def nearest_slugs(slug: str) -> tuple[str, ...]:
-    """Return the slugs that look most like ``slug``, best first."""
-    wanted = "-".join(slug.lower().split())
-    inside = [known for known in all_cards() if wanted and wanted in known]
-    close = get_close_matches(wanted, all_cards(), n=NEAREST_NAMES, cutoff=NEAREST_CUTOFF)
-    return tuple(dict.fromkeys([*close, *inside]))[:NEAREST_NAMES]
+        raise UnknownCardError(slug, nearest(slug, known=all_cards())) from None
 
 
 def _card(row: dict[str, str]) -> Card:

@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from sizing.cards import UnknownCardError, all_cards, card_by_slug, nearest_slugs
+from sizing.cards import UnknownCardError, all_cards, card_by_slug
+from sizing.nearest import nearest
 
 MAKERS_FIGURES = [
     ("rtx-4090", "RTX 4090", "Ada Lovelace", 24, 1008),
@@ -54,5 +55,5 @@ def test_an_unknown_card_names_its_neighbours() -> None:
 
 
 def test_a_name_like_nothing_has_no_neighbours() -> None:
-    assert nearest_slugs("zzzzzz") == ()
-    assert nearest_slugs("") == ()
+    assert nearest("zzzzzz", known=all_cards()) == ()
+    assert nearest("", known=all_cards()) == ()
