@@ -19,7 +19,9 @@ LEAST_SPAN_MICRO = 40_000
 # Volumes take the lowest quarter of the box.
 VOLUME_HEIGHT = BOX // 4
 BAR_SHARE_PERCENT = 80
-LABELS = 4
+MOST_LABELS = 5
+# A label further right would run out of the picture.
+LAST_LABEL_PLACE = BOX * 9 // 10
 # Up to so many days the time axis names hours.
 LABELLED_BY_HOUR_DAYS = 2
 
@@ -114,14 +116,24 @@ class History:
         return "".join(parts)
 
     def time_labels(self, *, zone: tzinfo) -> list[datetime]:
-        """Return the starts of a few points, evenly spread: of hours, or of days over a longer time."""
-        days = {point.starts_at.astimezone(zone).date(): point for point in reversed(self.points)}
-        points = self.points if self.is_labelled_by_hour(zone=zone) else tuple(days.values())
-        starts = sorted(point.starts_at for point in points)
-        times = self.times
-        wished = [times.low + times.span * number // LABELS for number in range(LABELS)]
-        found = (min(starts, key=lambda start: abs(_seconds(start) - wish)) for wish in wished)
-        return _well_apart(list(dict.fromkeys(found)), times)
+        """Return a few full hours, or midnights over a longer time, evenly apart."""
+        low, high = self.points[0].starts_at, self.points[-1].ends_at
+        if self.is_labelled_by_hour(zone=zone):
+            # Every hour of trade starts on a full one.
+            starts = [low + HOUR * number for number in range((high - low) // HOUR)]
+        else:
+            days = range((high - low) // timedelta(days=1) + 2)
+            midnights = (
+                datetime.combine(low.astimezone(zone).date() + timedelta(days=day), time(), zone)
+                for day in days
+            )
+            starts = [start for start in midnights if low <= start < high]
+        step = -(-len(starts) // MOST_LABELS)
+        return [start for start in starts[:: max(step, 1)] if self._has_room_for(start)]
+
+    def _has_room_for(self, start: datetime) -> bool:
+        """Say whether a label that begins there ends within the picture."""
+        return self.times.place(_seconds(start)) <= LAST_LABEL_PLACE
 
     def is_labelled_by_hour(self, *, zone: tzinfo) -> bool:
         days = {point.starts_at.astimezone(zone).date() for point in self.points}
@@ -155,15 +167,6 @@ def _day_point(day: date, hours: list[PricedHour], zone: tzinfo) -> Point:
     price = int((paid / gpu_hours).quantize(Decimal(1), ROUND_HALF_UP))
     start, end = (datetime.combine(d, time(), zone) for d in (day, day + timedelta(days=1)))
     return Point(start, end, price, gpu_hours)
-
-
-def _well_apart(starts: list[datetime], times: Axis) -> list[datetime]:
-    """Drop labels that would touch the one before: closer than a sixth of the picture."""
-    kept: list[datetime] = []
-    for start in starts:
-        if not kept or _seconds(start) - _seconds(kept[-1]) > times.span // 6:
-            kept.append(start)
-    return kept
 
 
 def _seconds(moment: datetime) -> int:

@@ -249,6 +249,26 @@ class TestPriceChart:
         assert history.periods_without_sale == 0
         assert history.points[1].gpu_hours == 25
 
+    def test_names_days_where_they_begin_not_where_something_was_sold(self) -> None:
+        # Sold late on the first day and on the fifth only.
+        history = history_of([hour(22), hour(24 * 4 + 23)], zone=UTC)
+
+        assert history is not None
+        assert [label.day for label in history.time_labels(zone=UTC)] == [25, 26, 27, 28]
+        assert {label.hour for label in history.time_labels(zone=UTC)} == {0}
+
+    def test_names_hours_evenly_within_a_day_or_two(self) -> None:
+        history = history_of([hour(number) for number in range(20)], zone=UTC)
+
+        assert history is not None
+        assert [label.hour for label in history.time_labels(zone=UTC)] == [0, 4, 8, 12, 16]
+
+    def test_names_no_more_days_than_have_room(self) -> None:
+        history = history_of([hour(0), hour(24 * 29)], zone=UTC)
+
+        assert history is not None
+        assert [label.day for label in history.time_labels(zone=UTC)] == [24, 30, 6, 12, 18]
+
     def test_says_the_path_of_the_price_and_its_gaps(self, language: str) -> None:
         html = draw('price_chart hours "USD" "H100."', hours=[hour(0), hour(2, 2_900_000)])
 
