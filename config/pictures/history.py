@@ -22,8 +22,8 @@ BAR_SHARE_PERCENT = 80
 MOST_LABELS = 5
 # A label further right would run out of the picture.
 LAST_LABEL_PLACE = BOX * 9 // 10
-# Up to so many days the time axis names hours.
-LABELLED_BY_HOUR_DAYS = 2
+# Up to so long the time axis names hours.
+LONGEST_LABELLED_BY_HOUR = timedelta(days=2)
 
 
 class PricedHour(Protocol):
@@ -118,7 +118,7 @@ class History:
     def time_labels(self, *, zone: tzinfo) -> list[datetime]:
         """Return a few full hours, or midnights over a longer time, evenly apart."""
         low, high = self.points[0].starts_at, self.points[-1].ends_at
-        if self.is_labelled_by_hour(zone=zone):
+        if self.is_labelled_by_hour:
             # Every hour of trade starts on a full one.
             starts = [low + HOUR * number for number in range((high - low) // HOUR)]
         else:
@@ -135,9 +135,10 @@ class History:
         """Say whether a label that begins there ends within the picture."""
         return self.times.place(_seconds(start)) <= LAST_LABEL_PLACE
 
-    def is_labelled_by_hour(self, *, zone: tzinfo) -> bool:
-        days = {point.starts_at.astimezone(zone).date() for point in self.points}
-        return not self.is_by_day and len(days) <= LABELLED_BY_HOUR_DAYS
+    @property
+    def is_labelled_by_hour(self) -> bool:
+        length = self.points[-1].ends_at - self.points[0].starts_at
+        return not self.is_by_day and length <= LONGEST_LABELLED_BY_HOUR
 
 
 def history_of(hours: Iterable[PricedHour], *, zone: tzinfo) -> History | None:

@@ -303,7 +303,7 @@ def _when(point: Point, history: History) -> str:
 def _time_labels(history: History) -> list[dict[str, str]]:
     """Return the labels under the time axis: days, or hours when the whole is a day or two."""
     zone, times = timezone.get_current_timezone(), history.times
-    shown = formats.clock_time if history.is_labelled_by_hour(zone=zone) else formats.day_month
+    shown = formats.clock_time if history.is_labelled_by_hour else formats.day_month
     return [
         {"text": shown(start), "x": times.percent(int(start.timestamp()))}
         for start in history.time_labels(zone=zone)
