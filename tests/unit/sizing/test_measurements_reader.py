@@ -184,7 +184,7 @@ class TestRowsCountedOnly:
             (
                 {"model_slug": "llama-2-8b"},
                 Reason.UNKNOWN_MODEL,
-                "llama-2-8b; nearest: llama-3-8b, llama-3.1-8b, llama-2-7b-hf",
+                "llama-2-8b; nearest: llama-3-8b, llama-3.2-3b, llama-3.2-1b",
             ),
             ({"model_slug": "", "model": ""}, Reason.UNKNOWN_MODEL, "no model"),
             ({"seq_len": ""}, Reason.NO_LENGTH, "LoRA"),
