@@ -156,7 +156,7 @@ class TestMarket:
         shown = plain(section(page(client, CARD), "offers"))
 
         # (3 × 0.30 + 1 × 0.34) / 4, without what was paid longer ago.
-        assert "Average paid in 24 h $0.31 ▼ −3.1% in 24 h" in shown
+        assert "Average paid in 24 h $0.31 ▼ down −3.1% in 24 h" in shown
         assert "Sold in 24 h 3,412 GPU-hours" in shown
 
     def test_says_that_nothing_was_sold(self, client: Client, catalogue: None) -> None:

@@ -130,9 +130,9 @@ class TestMarketStrip:
         rows = table_rows(page(client, HOME))
 
         assert len(rows) == 9
-        assert rows[0][:3] == ["RTX 4090 Ada Lovelace · 24 GB", "from $0.33", "▲ +3.1%"]
+        assert rows[0][:3] == ["RTX 4090 Ada Lovelace · 24 GB", "from $0.33", "▲ up +3.1%"]
         assert rows[0][-1] == "3,412 GPU·h"
-        assert rows[1][2] == "–"
+        assert rows[1][2] == "– No price of a day before to compare with"
 
     def test_an_unknown_currency_is_refused_by_name(
         self, client: Client, best_usd_offers: None
