@@ -237,7 +237,11 @@ def test_a_column_sorts_by_a_link_that_turns_round() -> None:
 def test_a_file_holds_what_the_page_shows() -> None:
     request = RequestFactory().get("/gpus/", {"memory": "24", "page": "2"})
 
-    assert 'href="/gpus.csv?memory=24"' in render("csv_link", url="/gpus.csv", request=request)
+    of_page = render("csv_link", url="/gpus.csv", request=request)
+    of_currency = render("csv_link", url="/gpus.csv", request=request, currency="USD")
+
+    assert 'href="/gpus.csv?memory=24"' in of_page
+    assert 'href="/gpus.csv?memory=24&amp;currency=USD"' in of_currency
 
 
 def test_a_price_says_its_tax_and_age_when_asked(language: str) -> None:
