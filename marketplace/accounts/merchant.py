@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from babel import Locale
 from babel.numbers import format_percent
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -38,7 +39,7 @@ def _facts(language: str) -> dict[str, str]:
         "programme": settings.SELLER_PROGRAMME_NAME,
         "merchant_name": settings.MERCHANT_NAME,
         "merchant_address": settings.MERCHANT_ADDRESS,
-        "merchant_country": settings.MERCHANT_COUNTRY,
+        "merchant_country": _country(settings.MERCHANT_COUNTRY, language),
         "merchant_siren": settings.MERCHANT_SIREN,
         "merchant_vat_id": settings.MERCHANT_VAT_ID,
         "contact_email": settings.CONTACT_EMAIL,
@@ -46,6 +47,10 @@ def _facts(language: str) -> dict[str, str]:
         "break_fee": _share(settings.BREAK_FEE_BPS, language),
         "fx_margin": _share(settings.FX_MARGIN_BPS, language),
     }
+
+
+def _country(code: str, language: str) -> str:
+    return str(Locale.parse(language).territories.get(code, code))
 
 
 def _share(bps: int, language: str) -> str:

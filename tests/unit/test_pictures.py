@@ -192,7 +192,7 @@ class TestDepth:
 
         expected = {
             "en": "12 GPUs are asked for, at $2.80 at most. 9 GPUs are offered, from $2.88.",
-            "fr": "12 GPU sont demandés, à 2,80_$US au plus. 9 GPU sont offerts, dès 2,88_$US.",
+            "fr": "12 GPU sont demandés, à 2,80_$US au plus. 9 GPU sont en vente, dès 2,88_$US.",
         }
         assert f"<figcaption>{expected[language]}</figcaption>" in html
 

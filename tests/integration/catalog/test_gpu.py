@@ -291,8 +291,8 @@ class TestQuestions:
         asked = questions(page(client, "/fr/gpu/rtx-4090/"))
 
         assert list(asked) == [
-            "Quelle taille de modèle puis-je régler sur une seule RTX 4090 ?",
+            "Quelle taille de modèle puis-je affiner sur une seule carte RTX 4090 ?",
             "Puis-je louer plusieurs RTX 4090 ensemble ?",
-            "La RTX 4090 a-t-elle le NVLink ?",
+            "La carte RTX 4090 dispose-t-elle de NVLink ?",
             "Le prix comprend-il tout ?",
         ]
