@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.views.decorators.http import require_safe
@@ -37,7 +37,7 @@ from marketplace.queries.market import (
     halted_model_ids,
     last_sales,
 )
-from marketplace.views.live import live_fragment
+from marketplace.views.live import live_fragment, page_query
 from marketplace.views.market_files import market_file
 
 SALES_SHOWN = 20
@@ -61,7 +61,10 @@ class Overview:
 @require_safe
 @public_page
 def market(request: HttpRequest) -> HttpResponse:
-    """Show all models; ``?gpu=h100-sxm`` of the model switch leads to that model's page."""
+    """Show all models; ``?gpu=h100-sxm`` of the model switch leads to that model's page.
+
+    ``?part=live`` is the table alone.
+    """
     gpus = listed_gpus()
     wanted = next((gpu for gpu in gpus if gpu.slug == request.GET.get("gpu")), None)
     if wanted is not None:
@@ -74,12 +77,21 @@ def market(request: HttpRequest) -> HttpResponse:
         "choice": overview.address.choice,
         "halted": halted_model_ids(),
         "largest": _largest(overview.rows),
-        "show_all": showing(request.GET, only_offered=False),
-        "show_offered": showing(request.GET, only_offered=True),
+        "show_all": showing(page_query(request), only_offered=False),
+        "show_offered": showing(page_query(request), only_offered=True),
         "is_stale": _is_stale(overview.as_of, now=now),
+        "live_seconds": LIVE_SECONDS,
+        "live_rows": _with(request, currency=overview.address.choice.currency, part="live"),
     }
-    status = 400 if overview.address.choice.refused else 200
-    return render(request, "marketplace/market.html", context, status=status)
+    answer = live_fragment(
+        request,
+        page="marketplace/market.html",
+        fragment="marketplace/market_rows.html",
+        context=context,
+    )
+    if overview.address.choice.refused:
+        answer.status_code = 400
+    return answer
 
 
 @require_safe

@@ -3,6 +3,7 @@
 import csv
 import re
 from datetime import timedelta
+from html import unescape
 from io import StringIO
 
 import pytest
@@ -160,7 +161,7 @@ class TestTheOverview:
 
         html = client.get(OVERVIEW, EUROS | {"show": "all"}).content.decode()
 
-        assert html.count("badge warn") == 1
+        assert html.count(">Halted</span>") == 1
         assert re.search(r"L4 <small>.*badge warn", html)
 
     @pytest.mark.parametrize(
@@ -347,6 +348,34 @@ class TestTheLiveParts:
 
         for part in ({"part": "live"}, {"part": "live", "of": "book"}):
             assert client.get(CARD, EUROS | part).content.decode() in page
+
+    def test_of_the_overview_is_its_table_and_changes_with_the_market(self, client):
+        offered()
+        query = EUROS | {"sort": "-price"}
+        page = client.get(OVERVIEW, query).content.decode()
+        address = unescape(re.search(r'data-live="([^"]*)"', page)[1])
+        first = client.get(OVERVIEW + address)
+        unchanged = client.get(OVERVIEW + address, headers={"If-None-Match": first["ETag"]})
+        sold(ask_micro=390_000)
+        changed = client.get(OVERVIEW + address, headers={"If-None-Match": first["ETag"]})
+
+        assert first.content.decode() in page
+        assert "<html" not in first.content.decode()
+        assert "part=live" not in first.content.decode()
+        assert (first.status_code, unchanged.status_code) == (200, 304)
+        assert changed.status_code == 200
+        assert "€0.39" in changed.content.decode()
+
+    def test_of_the_overview_asks_as_little_as_the_page(self, client):
+        offered()
+        client.get(OVERVIEW, EUROS)
+
+        with CaptureQueriesContext(connection) as of_page:
+            client.get(OVERVIEW, EUROS)
+        with CaptureQueriesContext(connection) as of_part:
+            assert client.get(OVERVIEW, EUROS | {"part": "live"}).status_code == 200
+
+        assert len(of_part) <= len(of_page) <= MAX_QUERIES
 
 
 @pytest.mark.usefixtures("market")
