@@ -18,6 +18,7 @@ from tests.integration.catalog.reading import page, plain
 
 pytestmark = pytest.mark.django_db
 
+LONGEST_TITLE = 60
 CARD = "/en/gpus/rtx-4090/"
 
 
@@ -62,6 +63,22 @@ def section(html: str, heading: str) -> str:
 def questions(html: str) -> dict[str, str]:
     found = re.findall(r"<summary>([^<]+)</summary><p>(.*?)</p></details>", html, re.DOTALL)
     return {plain(question): plain(answer) for question, answer in found}
+
+
+class TestTitles:
+    @pytest.mark.parametrize("pages", ["/en/gpus/", "/fr/gpu/", "/en/market/", "/fr/marche/"])
+    def test_fit_for_every_card_of_the_catalogue(
+        self, client: Client, catalogue: None, pages: str
+    ) -> None:
+        # A title grows with the name and with nothing else.
+        names = dict(GpuModel.objects.values_list("slug", "name"))
+        slug = max(names, key=lambda one: len(names[one]))
+
+        title = re.search(r"<title>(.*?)</title>", page(client, f"{pages}{slug}/"))
+
+        assert title is not None
+        assert names[slug] in title[1]
+        assert len(unescape(title[1])) <= LONGEST_TITLE
 
 
 class TestCardPage:
