@@ -81,5 +81,12 @@ def database_from_url(name: str, *, default: str | None = None) -> dict[str, obj
 
 
 def cache_address(redis_url: str) -> str:
-    """Return the form that Django's cache wants: a Unix socket is ``unix://``, not ``redis+socket://``."""
-    return redis_url.replace("redis+socket://", "unix://", 1)
+    """Return the form that Django's cache wants of a broker's address.
+
+    A Unix socket is ``unix://``, not ``redis+socket://``, and its database ``db``, not Celery's
+    ``virtual_host``: a connection refuses a name that it does not know.
+    """
+    socket = redis_url.removeprefix("redis+socket://")
+    if socket == redis_url:
+        return redis_url
+    return "unix://" + socket.replace("virtual_host=", "db=", 1)

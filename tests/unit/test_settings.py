@@ -8,7 +8,7 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.env import env_bool, env_int, env_secret, env_str
+from config.env import cache_address, env_bool, env_int, env_secret, env_str
 
 TOLD = {
     "PATH": os.environ["PATH"],
@@ -116,3 +116,15 @@ class TestReading:
             env_bool("A_SWITCH", default=False)
         with pytest.raises(ImproperlyConfigured, match="A_NUMBER must be a whole number"):
             env_int("A_NUMBER", default=1)
+
+
+@pytest.mark.parametrize(
+    ("broker", "cache"),
+    [
+        ("redis://broker:6379/0", "redis://broker:6379/0"),
+        ("redis+socket:///run/valkey.sock", "unix:///run/valkey.sock"),
+        ("redis+socket:///run/valkey.sock?virtual_host=1", "unix:///run/valkey.sock?db=1"),
+    ],
+)
+def test_the_cache_uses_the_brokers_own_database(broker: str, cache: str) -> None:
+    assert cache_address(broker) == cache
