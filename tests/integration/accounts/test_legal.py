@@ -89,7 +89,7 @@ class TestTexts:
 
         assert "our fee of 12.5%" in client.get(page("sellers")).content.decode()
         assert (
-            "nos frais de 12,5\u202f%"
+            "notre commission de 12,5\u202f%"
             in client.get(page("sellers", language="fr")).content.decode()
         )
         assert "8% of the price of the other hours" in client.get(page("sale")).content.decode()
