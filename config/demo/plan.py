@@ -49,7 +49,7 @@ class Scale:
 FULL = Scale(
     days=21,
     cards=FEATURED + OTHERS,
-    orders={Currency.USD: 18, Currency.EUR: 8, Currency.GBP: 6},
+    orders={Currency.USD: 18, Currency.EUR: 7, Currency.GBP: 6},
     bursts_per_day=5,
 )
 
