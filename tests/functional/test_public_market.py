@@ -353,7 +353,7 @@ class TestTheLiveParts:
         offered()
         query = EUROS | {"sort": "-price"}
         page = client.get(OVERVIEW, query).content.decode()
-        address = unescape(re.search(r'data-live="([^"]*)"', page)[1])
+        (address,) = [unescape(one) for one in re.findall(r'data-live="([^"]*)"', page)]
         first = client.get(OVERVIEW + address)
         unchanged = client.get(OVERVIEW + address, headers={"If-None-Match": first["ETag"]})
         sold(ask_micro=390_000)
