@@ -1,0 +1,51 @@
+"""Keys and values kept for every token of every request.
+
+Per layer and token, both keys and values: 2 x kv_heads x head_dim elements, whether all heads have
+their own (MHA), groups share them (GQA) or all do (MQA). Latent attention (MLA) keeps one latent
+with its rotary part for both, kv_lora_rank + rope_dim elements, once. Layers with a sliding window
+stop growing at the window; layers of linear attention keep a state that does not grow, which is
+left out.
+"""
+
+from typing import Final
+
+from sizing.architecture import LanguageModel
+from sizing.serving.formats import BITS_PER_BYTE, KV_BITS, KvFormat
+
+KEYS_AND_VALUES: Final = 2
+
+
+def layer_token_elements(model: LanguageModel, *, tensor_parallel: int = 1) -> int:
+    """Return the elements that one layer of one card keeps for one token.
+
+    Tensor parallelism divides the heads of keys and values and stops at one head for each card; a
+    latent belongs to all heads and is kept whole by every card.
+    """
+    if model.latent is not None:
+        return model.latent.kv_lora_rank + model.latent.qk_rope_dim
+    heads = -(-model.kv_heads // tensor_parallel)
+    return KEYS_AND_VALUES * heads * model.head_dim
+
+
+def kept_layer_tokens(model: LanguageModel, *, context_tokens: int) -> int:
+    """Return how many tokens all layers together keep for one request."""
+    windowed = min(context_tokens, model.window_tokens)
+    return model.full_layers * context_tokens + model.window_layers * windowed
+
+
+def kv_cache_bytes(
+    model: LanguageModel,
+    *,
+    kv_format: KvFormat,
+    context_tokens: int,
+    tensor_parallel: int = 1,
+) -> int:
+    """Return the bytes of the cache of one request, of one card."""
+    elements = layer_token_elements(model, tensor_parallel=tensor_parallel)
+    tokens = kept_layer_tokens(model, context_tokens=context_tokens)
+    return int(elements * tokens * KV_BITS[kv_format] / BITS_PER_BYTE)
+
+
+def kv_bytes_per_token(model: LanguageModel, *, kv_format: KvFormat) -> int:
+    """Return what one more token of a short context takes, before any window is full."""
+    return kv_cache_bytes(model, kv_format=kv_format, context_tokens=1)
