@@ -112,7 +112,7 @@ def _at_best_offer(
     limit_micro = order.limit_price_micro or best.ask_micro
     if best.ask_micro > limit_micro:
         raise OrderRefused(
-            "limit_price", _("The best offer is dearer now: accept its price or leave a bid.")
+            "limit_price", _("The best offer costs more now: accept its price or leave a bid.")
         )
     earliest_start = order.earliest_start or time_of(best.start_slot)
     return replace(order, limit_price_micro=limit_micro, earliest_start=earliest_start)

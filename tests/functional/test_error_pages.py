@@ -155,7 +155,7 @@ class TestFailures:
         line = json.loads(JsonFormatter().format(record))
         assert (line["reference"], line["error"]) == (reference, "RuntimeError")
         assert "secret" not in text
-        assert "Back to the first page" in text
+        assert "Back to the home page" in text
 
     def test_asks_no_database(self, client):
         answer = failing(client, OperationalError("gone"), "/fr/vendre/", language="fr")
@@ -185,7 +185,7 @@ class TestFailures:
 
         assert answer.status_code == 403
         assert "This is not open to you" in text_of(answer)
-        assert "Back to the first page" in text_of(answer)
+        assert "Back to the home page" in text_of(answer)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
