@@ -14,6 +14,12 @@ from typing import Final, NamedTuple
 MOST_SHOWN_CHARACTERS: Final = 60
 # Larger whole numbers are told by their number of digits.
 MOST_SHOWN_DIGITS: Final = 21
+# More choices than this are a list to look up, not a sentence.
+MOST_SHOWN_CHOICES: Final = 40
+
+# Values that somebody gave; the others are the engine's own words and names.
+_GIVEN: Final = ("given", "other_given")
+_KINDS: Final[Mapping[type, str]] = {type(None): "null", dict: "an object"}
 
 # Every problem by its key, as one whole sentence with named placeholders. Pages translate them.
 PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
@@ -40,6 +46,70 @@ PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
         "this {other} choose one of {choices}.",
         "only_with": "{field} is {given}, which only has a meaning with {other} {choices}: leave "
         "{field} out, or change {other}.",
+        "not_dividing_both": "{field} is {given}, which {other} {other_given} does not divide: "
+        "correct one of them, or give head_dim.",
+        "needs_both": "{field} is given without {other}: give both, or neither.",
+        "too_many_parameters": "{field} describes a model of {given} billion parameters, more than "
+        "the most, {most}: check the dimensions.",
+        # A pasted or uploaded configuration.
+        "config_empty": "{field} is empty: paste the content of the model's config.json.",
+        "config_too_big": "{field} is larger than {most} kB, and no configuration is: give the "
+        "file config.json, not the weights or the tokenizer.",
+        "config_not_utf8": "{field} is not text in UTF-8: give the file config.json as it was "
+        "published.",
+        "config_address": "{field} is an address: open it and paste the content of the file.",
+        "config_web_page": "{field} is a web page: use its link to the raw file, and paste that.",
+        "config_not_json": "{field} is not JSON, first at line {line}, column {column}: paste the "
+        "file from the first brace to the last.",
+        "config_not_object": "{field} is a JSON {kind}, not an object with fields: paste the file "
+        "from the first brace to the last.",
+        "config_too_deep": "{field} nests its fields more than {most} deep: give the model's "
+        "config.json.",
+        "config_repeated": "{field} appears twice: keep one of them.",
+        "config_not_finite": "{field} contains {given}, which is no number: replace it or remove "
+        "that field.",
+        "config_long_number": "{field} contains a number of {given} digits: correct it.",
+        "config_number_as_text": "{field} is the text {given}: write the number without quotes.",
+        "config_not_bool": "{field} is {given}: give true or false.",
+        "config_not_pattern": "{field} is {given}: give a number, or letters L and G as in LLLG.",
+        "config_not_list": "{field} is {given}: give a list.",
+        "config_not_fields": "{field} is {given}: give an object with fields.",
+        "config_wrong_length": "{field} lists {given} layers, but {other} is {layers}: give one "
+        "entry for each layer.",
+        "config_no_such_layer": "{field} names the layer {given}: layers are numbered from 0 to "
+        "{most}.",
+        "config_unknown_layer": "{field} contains {given}, a kind of layer that cannot be counted "
+        "here: choose a similar model from the list, or describe it by hand.",
+        "config_two_values": "{field} is {given}, but {other} is {other_given}, and both mean the "
+        "same: keep one.",
+        "config_missing": "{field} is missing (other families spell it {spellings}): add it, or "
+        "choose the model from the list.",
+        "config_missing_one": "{field} is missing: add it, or choose the model from the list.",
+        "config_window_missing": "{field} says that layers slide, but {other} gives no window: "
+        "give {other} in tokens.",
+        "config_window_off": "{field} says that layers slide, but {other} is false: correct one "
+        "of them.",
+        "config_experts_off": "{field} is {given}, but {other} is missing or 0: give the number of "
+        "experts, or remove {field}.",
+        "config_adapter": "{field} is that of an adapter: give the config.json of the base model.",
+        "config_other_file": "{field} is another file of a model: give its config.json.",
+        "config_diffusion": "{field} is that of a diffusion model: choose images or video instead.",
+        "config_encoder": "model_type is {given}, an encoder that generates no text: give the "
+        "config.json of a decoder.",
+        "config_encoder_decoder": "model_type is {given}, an encoder with a decoder, which is not "
+        "counted here: give the config.json of a decoder.",
+        "config_vision": "model_type is {given}, a model for pictures: give the config.json of a "
+        "language model.",
+        "config_sound": "model_type is {given}, a model for sound: give the config.json of a "
+        "language model.",
+        "config_state_space": "model_type is {given}, whose layers keep a state that cannot be "
+        "counted here: choose a similar model from the list, or describe it by hand.",
+        "config_other_shape": "model_type is {given}, whose layers differ in ways that cannot be "
+        "counted here: choose a similar model from the list, or describe it by hand.",
+        "config_unknown_shape": "{field} is a field of layers that are not known here: choose a "
+        "similar model from the list, or describe it by hand.",
+        "config_unknown_family": "model_type is {given}, which is not known here, and the file "
+        "does not tell the form of its MLPs: describe the model by hand.",
         "too_many_together": "{field} is {given}, but {other} is {other_given}: the product must "
         "not exceed {most}; lower one of them.",
     }
@@ -56,11 +126,12 @@ class InputError(ValueError):
     def __init__(
         self, *, field: str, problem: str, values: Mapping[str, object] | None = None
     ) -> None:
-        shown = {name: printable(value) for name, value in (values or {}).items()}
-        self.field = field
+        shown = {name: _shown(name, value) for name, value in (values or {}).items()}
+        # A field of a file may have any name.
+        self.field = str(printable(field))
         self.problem = problem
         self.values: Mapping[str, object] = MappingProxyType(shown)
-        super().__init__(PROBLEMS[problem].format(field=field, **shown))
+        super().__init__(PROBLEMS[problem].format(field=self.field, **shown))
 
 
 class Bounds(NamedTuple):
@@ -94,9 +165,16 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "qk_nope_dim": Bounds(0, 4_096),
         "qk_rope_dim": Bounds(0, 4_096),
         "v_head_dim": Bounds(1, 4_096),
+        "dense_intermediate": Bounds(16, 1_048_576),
+        "shared_intermediate": Bounds(16, 1_048_576),
+        "linear_heads": Bounds(1, 1_024),
+        "linear_head_dim": Bounds(1, 4_096),
+        "conv_kernel": Bounds(1, 64),
+        "layer_interval": Bounds(1, 1_024),
+        "window_layers": Bounds(0, 1_024),
         "window_tokens": Bounds(1, 16_777_216),
         "max_context": Bounds(1, 134_217_728),
-        "parameters_billions": Bounds(0.001, 20_000, is_whole=False),
+        "parameters_billions": Bounds(0.01, 20_000, is_whole=False),
         # Training.
         "sequence_tokens": Bounds(1, 2_097_152),
         "micro_batch": Bounds(1, 65_536),
@@ -147,10 +225,11 @@ def check_bounds(**fields: object) -> None:
         With the field, what is wrong, and the bounds.
     """
     for field, value in fields.items():
-        _check(field, value, BOUNDS[field])
+        check_value(field=field, value=value, bounds=BOUNDS[field])
 
 
-def _check(field: str, value: object, bounds: Bounds) -> None:
+def check_value(*, field: str, value: object, bounds: Bounds) -> None:
+    """Refuse a value that is no number of its kind or outside ``bounds``, as `check_bounds`."""
     kinds = int if bounds.is_whole else (int, float)
     values = {"given": value, "least": bounds.least, "most": bounds.most}
     if value is None:
@@ -166,6 +245,21 @@ def _check(field: str, value: object, bounds: Bounds) -> None:
         raise InputError(field=field, problem="above_most", values=values)
 
 
+def check_at_most(*, field: str, value: int, dimension: str, most: int) -> None:
+    """Refuse a value above a dimension of the model, such as a rank above the width."""
+    if value > most:
+        values = {"given": value, "dimension": dimension, "most": most}
+        raise InputError(field=field, problem="above_dimension", values=values)
+
+
+def check_divides(*, field: str, value: int, dimension: str, whole: int) -> None:
+    """Refuse a value that does not divide a dimension, such as cards that share heads."""
+    if whole % value:
+        choices = [each for each in range(1, whole + 1) if whole % each == 0]
+        values = {"given": value, "dimension": dimension, "whole": whole, "choices": choices}
+        raise InputError(field=field, problem="not_dividing", values=values)
+
+
 def printable(value: object) -> int | float | str:
     """Return a value as a sentence may repeat it: short, on one line, never a broken character."""
     if isinstance(value, bool):
@@ -174,9 +268,15 @@ def printable(value: object) -> int | float | str:
         return value if math.isfinite(value) else str(value)
     if isinstance(value, int):
         return value if abs(value) < 10**MOST_SHOWN_DIGITS else _digits(value)
-    if isinstance(value, (tuple, list)):
-        return ", ".join(str(printable(each)) for each in value)
-    return _text(value) if isinstance(value, str) else type(value).__name__
+    if isinstance(value, (tuple, frozenset, list)):
+        return ", ".join(str(printable(each)) for each in tuple(value)[:MOST_SHOWN_CHOICES])
+    return _text(value) if isinstance(value, str) else _KINDS.get(type(value), "no number")
+
+
+def _shown(name: str, value: object) -> int | float | str:
+    """Quote what somebody wrote, not the words of the engine."""
+    shown = printable(value)
+    return f"“{shown}”" if name in _GIVEN and isinstance(value, str) else shown
 
 
 def _digits(value: int) -> str:
@@ -186,4 +286,4 @@ def _digits(value: int) -> str:
 
 def _text(text: str) -> str:
     kept = "".join(each if each.isprintable() else "?" for each in text[:MOST_SHOWN_CHARACTERS])
-    return f"“{kept}…”" if len(text) > MOST_SHOWN_CHARACTERS else f"“{kept}”"
+    return kept + "…" if len(text) > MOST_SHOWN_CHARACTERS else kept
