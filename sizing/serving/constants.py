@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from statistics import geometric_mean
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -142,7 +143,7 @@ def constants_of(
     return Constants(
         **memory,
         memory_spreads=MappingProxyType({name: Spread(*pair) for name, pair in spreads.items()}),
-        speed=MappingProxyType({key: _nearest_profile(key, fitted) for key in all_speed_keys()}),
+        speed=MappingProxyType({key: _profile(key, fitted) for key in all_speed_keys()}),
         hop_s=hop_s,
         expert_loop=expert_loop,
         prefill_use=MappingProxyType(
@@ -165,38 +166,60 @@ def all_speed_keys() -> tuple[SpeedKey, ...]:
     )
 
 
-# How much less alike two classes are. Kernels of bitsandbytes are slow in every engine alike, so
-# NF4 is compared with NF4 of another engine first.
-_OTHER_ENGINE: Final = 4
-_OTHER_WEIGHTS: Final = 2
-_OTHER_THAN_NF4: Final = 5
-_OTHER_MEMORY: Final = 1
-
-
-def _nearest_profile(wanted: SpeedKey, fitted: Mapping[SpeedKey, SpeedProfile]) -> SpeedProfile:
-    """Return the profile of the class, or the most similar one's with a wider interval."""
+def _profile(wanted: SpeedKey, fitted: Mapping[SpeedKey, SpeedProfile]) -> SpeedProfile:
+    """Return the profile of a class: fitted, borrowed from its own engine, or pooled."""
     exact = fitted.get(wanted)
     if exact is not None:
         return exact
-    alike = [key for key in fitted if is_eager(key.engine) == is_eager(wanted.engine)]
-    if not alike:
-        return prior_profile(wanted.engine)
-    nearest = fitted[min(alike, key=lambda key: _distance(key, wanted))]
+    own = [key for key in fitted if key.engine is wanted.engine]
+    if own and not _is_nf4_alone(wanted, own):
+        return _borrowed(wanted, fitted, own=own)
+    return _pooled(wanted, fitted)
+
+
+def _is_nf4_alone(wanted: SpeedKey, own: list[SpeedKey]) -> bool:
+    """Whether an engine has no row of NF4: its kernels are bitsandbytes', slow in every engine."""
+    return wanted.weights is SpeedClass.NF4 and all(
+        key.weights is not SpeedClass.NF4 for key in own
+    )
+
+
+def _borrowed(
+    wanted: SpeedKey, fitted: Mapping[SpeedKey, SpeedProfile], *, own: list[SpeedKey]
+) -> SpeedProfile:
+    """Return the most similar class of the same engine, moved to the memory that is wanted."""
+    nearest = min(
+        own, key=lambda key: (key.memory is not wanted.memory, key.weights is not wanted.weights)
+    )
+    profile = fitted[nearest]
+    moved = (
+        prior_profile(wanted).share / prior_profile(nearest._replace(weights=wanted.weights)).share
+    )
     wider = constants_table()["speed"]["borrowed_factor"]
-    spread = Spread(nearest.spread.low / wider, nearest.spread.high * wider)
-    return nearest._replace(spread=spread, rows=0)
+    return SpeedProfile(
+        share=min(profile.share * moved, _most_share()),
+        layer_s=profile.layer_s,
+        spread=Spread(profile.spread.low / wider, profile.spread.high * wider),
+        rows=0,
+    )
 
 
-def _distance(one: SpeedKey, other: SpeedKey) -> int:
-    distance = 0
-    if one.engine is not other.engine:
-        distance += _OTHER_ENGINE
-    if one.weights is not other.weights:
-        is_nf4 = SpeedClass.NF4 in {one.weights, other.weights}
-        distance += _OTHER_THAN_NF4 if is_nf4 else _OTHER_WEIGHTS
-    if one.memory is not other.memory:
-        distance += _OTHER_MEMORY
-    return distance
+def _pooled(wanted: SpeedKey, fitted: Mapping[SpeedKey, SpeedProfile]) -> SpeedProfile:
+    """Return the geometric mean of the same class in other engines of the kind and of the prior."""
+    prior = prior_profile(wanted)
+    others = [
+        profile
+        for key, profile in fitted.items()
+        if key[1:] == wanted[1:] and is_eager(key.engine) == is_eager(wanted.engine)
+    ]
+    return prior._replace(
+        share=geometric_mean([prior.share, *(each.share for each in others)]),
+        layer_s=geometric_mean([prior.layer_s, *(each.layer_s for each in others)]),
+    )
+
+
+def _most_share() -> float:
+    return float(constants_table()["speed"]["most_share"])
 
 
 def is_eager(engine: Engine) -> bool:
@@ -204,12 +227,14 @@ def is_eager(engine: Engine) -> bool:
     return engine in {Engine.TRANSFORMERS, Engine.TRANSFORMERS_2023, Engine.LITGPT}
 
 
-def prior_profile(engine: Engine) -> SpeedProfile:
-    """Return what is assumed of an engine of which nothing was measured."""
-    prior = constants_table()["speed"]["prior"]["eager" if is_eager(engine) else "compiled"]
+def prior_profile(key: SpeedKey) -> SpeedProfile:
+    """Return what is assumed of a class before any row of it."""
+    table = constants_table()["speed"]["prior"]
+    prior = table["eager" if is_eager(key.engine) else "compiled"]
+    is_narrow = key.weights is not SpeedClass.SIXTEEN
     return SpeedProfile(
-        share=prior["share"],
-        layer_s=prior["layer_us"] * MICROSECOND,
+        share=table["share"][key.memory.value],
+        layer_s=prior["layer_us"] * (prior["narrow_factor"] if is_narrow else 1) * MICROSECOND,
         spread=Spread(prior["low"], prior["high"]),
         rows=0,
     )

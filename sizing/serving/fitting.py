@@ -36,10 +36,9 @@ from sizing.serving.formats import SpeedClass
 from sizing.serving.from_row import ServingRun, UnjudgedRowError, serving_run
 from sizing.serving.job import Engine, Split
 from sizing.serving.load import DecodeLoad, decode_load
+from sizing.serving.peaks import UnknownPeakError, peak_flops
 from sizing.serving.speed import (
     FLOPS_PER_PARAMETER,
-    UnknownPeakError,
-    peak_flops,
     prompt_parameters,
     speed_key,
     step_seconds,
@@ -195,7 +194,7 @@ def _loss(
     points: Sequence[Point], *, key: SpeedKey, share: float, layer_s: float, hop_s: float
 ) -> float:
     profile = SpeedProfile(share=share, layer_s=layer_s, spread=Spread(1, 1), rows=0)
-    prior = prior_profile(key.engine)
+    prior = prior_profile(key)
     pull = math.log(share / prior.share) ** 2 + math.log(layer_s / prior.layer_s) ** 2
     errors = sum(
         math.hypot(_log_error(point, key=key, profile=profile, hop_s=hop_s, loop=0), SMOOTH)

@@ -42,8 +42,8 @@ class KvFormat(StrEnum):
     Q4_0 = "q4_0"
 
 
-# Halves of a bit would not be exact as bytes; per element, scales included. Definitions: the block
-# types of llama.cpp have one 16-bit scale for 32 elements.
+# Bits per element, scales included. Definitions: the block types of llama.cpp have one 16-bit scale
+# for 32 elements.
 KV_BITS: Final = MappingProxyType(
     {
         KvFormat.SIXTEEN: 16.0,
@@ -119,6 +119,7 @@ def weight_bytes(model: LanguageModel, weights: WeightFormat, *, has_narrow_head
     table = model.vocabulary * model.hidden
     head_bits = weights.mlp_bits if has_narrow_head else weights.head_bits
     bits = _layer_bits(model, weights, parameters=model.block_parameters)
+    bits += model.learned_positions * model.hidden * weights.embedding_bits
     if not model.has_tied_embeddings or weights.has_own_head:
         bits += table * (weights.embedding_bits + head_bits)
     else:
@@ -139,7 +140,7 @@ def read_bytes(model: LanguageModel, weights: WeightFormat) -> int:
 
 
 def _layer_bits(model: LanguageModel, weights: WeightFormat, *, parameters: int) -> float:
-    attention = model.layers * model.attention_parameters
+    attention = (model.layers - model.linear_layers) * model.attention_parameters
     return attention * weights.attention_bits + (parameters - attention) * weights.mlp_bits
 
 

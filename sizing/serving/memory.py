@@ -7,8 +7,7 @@ each request + overhead. Units: bytes. Mixtures of experts are counted with all 
 Source: the shape of the model and the bits of the formats; overheads from the table
 ``serving_constants.toml``. Error on the measured rows of transformers and LitGPT: median below
 1 % in 16 bits, about 1 % quantized; the interval of an estimate is that of its class.
-Left out: images and other inputs beside text, speculative decoding, adapters, prefix caches, the
-state of linear-attention layers.
+Left out: images and other inputs beside text, speculative decoding, adapters, prefix caches.
 """
 
 from typing import Final
@@ -17,9 +16,9 @@ from sizing.architecture import LanguageModel
 from sizing.estimates import Estimate, Part, Term
 from sizing.models import Card
 from sizing.serving.constants import Constants, own_constants
-from sizing.serving.formats import BITS_PER_BYTE, KV_BITS, weight_bytes
+from sizing.serving.formats import weight_bytes
 from sizing.serving.job import RESERVING_ENGINES, Cache, Counted, Engine, ServingJob, Split
-from sizing.serving.kv_cache import kept_layer_tokens, layer_token_elements
+from sizing.serving.kv_cache import kv_cache_bytes
 
 ACTIVATION_BYTES: Final = 2
 # llama.cpp computes activations in 32 bits.
@@ -36,7 +35,7 @@ CONCATENATED_COPIES: Final = 2
 def estimate_serving(job: ServingJob, *, constants: Constants | None = None) -> Estimate:
     """Return the peak of the fullest card. The job is one that `check_serving_job` accepts."""
     known = constants or own_constants()
-    weights = -(-_all_weight_bytes(job) // job.gpus)
+    weights = -(-all_weight_bytes(job) // job.gpus)
     cache = cache_bytes(job)
     activations = activation_bytes(job) if job.counted is Counted.DEVICE else 0
     logits = job.requests * job.model.vocabulary * LOGIT_BYTES
@@ -76,12 +75,15 @@ def reserved_bytes(job: ServingJob, card: Card) -> int:
 def cache_bytes(job: ServingJob) -> int:
     """Return the KV cache of all requests on the fullest card."""
     copies = CONCATENATED_COPIES if job.cache is Cache.CONCATENATED else 1
-    elements = layer_token_elements(job.model, tensor_parallel=job.tensor_parallel)
-    tokens = kept_layer_tokens(job.model, context_tokens=job.context_tokens)
+    each = kv_cache_bytes(
+        job.model,
+        kv_format=job.kv_format,
+        context_tokens=job.context_tokens,
+        tensor_parallel=job.tensor_parallel,
+    )
     if job.split is Split.LAYERS:
-        tokens = -(-tokens // job.gpus)
-    each = elements * tokens * KV_BITS[job.kv_format] / BITS_PER_BYTE
-    return int(job.requests * copies * each)
+        each = -(-each // job.gpus)
+    return job.requests * copies * each
 
 
 def activation_bytes(job: ServingJob) -> int:
@@ -102,7 +104,8 @@ def _live_mlp_width(model: LanguageModel) -> int:
     return used * (LIVE_MLP_MATRICES * moe.intermediate + model.hidden)
 
 
-def _all_weight_bytes(job: ServingJob) -> int:
+def all_weight_bytes(job: ServingJob) -> int:
+    """Return the weights of the whole copy, as the job's engine holds them."""
     has_narrow_head = job.engine is Engine.LITGPT and not job.weights.is_16_bits_or_wider
     return weight_bytes(job.model, job.weights, has_narrow_head=has_narrow_head)
 
@@ -126,11 +129,8 @@ def _overhead_bytes(job: ServingJob, constants: Constants) -> int:
 
 
 _ALWAYS_LEFT_OUT: Final = ("inputs_beside_text", "speculative_decoding", "adapters")
-_WITH_LINEAR: Final = (*_ALWAYS_LEFT_OUT, "linear_attention_state")
 _WITH_CONTEXT: Final = (*_ALWAYS_LEFT_OUT, "driver_context", "prompt_activations")
 
 
 def _left_out(job: ServingJob) -> tuple[str, ...]:
-    if job.counted is Counted.HELD:
-        return _WITH_CONTEXT
-    return _WITH_LINEAR if job.model.linear_layers else _ALWAYS_LEFT_OUT
+    return _WITH_CONTEXT if job.counted is Counted.HELD else _ALWAYS_LEFT_OUT

@@ -14,7 +14,7 @@ reading and computing. Cards that split the layers add room but no speed; tensor
 reading and adds two reductions a layer.
 
 Prompt: 2 x active parameters x tokens / (dense peak x share used). Without rows the share is 0.5,
-from 0.4 to 0.6 (inferred). Units: seconds, tokens per second. Left out: sampling, networks between
+from 0.4 to 0.6 (inferred), and never above the best product that was measured. Units: seconds, tokens per second. Left out: sampling, networks between
 servers, queues, speculative decoding.
 """
 
@@ -33,13 +33,9 @@ from sizing.serving.constants import (
 )
 from sizing.serving.job import Engine, ServingJob, Split
 from sizing.serving.load import DecodeLoad, decode_load
+from sizing.serving.peaks import UnknownPeakError, measured_peaks, peak_flops
 
-TERA: Final = 10**12
 FLOPS_PER_PARAMETER: Final = 2
-# Rates of tensor cores against 32-bit ones since Ampere, where the card's own figure was not read:
-# four times with 16-bit sums; consumer cards halve it with 32-bit sums. Ratio of the read figures.
-TENSOR_RATIO: Final = 4
-CONSUMER_RATIO: Final = 2
 # What tensor parallelism keeps of a prompt's speed, low and high. Inferred.
 TENSOR_PROMPT_SHARE: Final = 0.8
 TENSOR_PROMPT_LOW: Final = 0.75
@@ -126,39 +122,15 @@ def prefill_speed(job: ServingJob, card: Card, *, constants: Constants | None = 
     use = known.prefill_use[job.engine, MemoryKind.of(card.memory_type)]
     peak = peak_flops(card, engine=job.engine)
     work = FLOPS_PER_PARAMETER * prompt_parameters(job.model)
-    rate = peak * use.share / work
-    low, high = use.low / use.share, use.high / use.share
+    ceiling = min(measured_peaks().get(card.slug, peak), peak)
+    rate, low, high = (
+        min(peak * share, ceiling) / work for share in (use.share, use.low, use.high)
+    )
     if job.split is Split.TENSOR and job.gpus > 1:
         rate *= job.gpus * TENSOR_PROMPT_SHARE
-        low, high = low * TENSOR_PROMPT_LOW, high * TENSOR_PROMPT_HIGH
-    return Speed(
-        tokens_per_s=rate,
-        low_tokens_per_s=rate * low,
-        high_tokens_per_s=rate * high,
-        rows=use.rows,
-    )
-
-
-class UnknownPeakError(LookupError):
-    """No rate of 16-bit matrices is known of the card."""
-
-
-def peak_flops(card: Card, *, engine: Engine) -> float:
-    """Return the dense peak of 16-bit matrices, operations per second.
-
-    llama.cpp sums in 16 bits, which consumer cards do twice as fast as in 32; all its rows on RTX
-    cards agree on one share of that rate (0.31 to 0.42), and on none of the other.
-    """
-    read = card.fp16_dense_tflops or card.bf16_dense_tflops
-    is_rtx = card.vendor == "NVIDIA" and not card.memory_type.startswith("HBM")
-    if is_rtx and card.fp32_tflops is not None and (read is None or engine is Engine.LLAMA_CPP):
-        ratio = TENSOR_RATIO
-        if card.segment == "consumer" and engine is not Engine.LLAMA_CPP:
-            ratio = CONSUMER_RATIO
-        return float(card.fp32_tflops) * ratio * TERA
-    if read is None:
-        raise UnknownPeakError(card.slug)
-    return float(read) * TERA
+        low *= job.gpus * TENSOR_PROMPT_SHARE * TENSOR_PROMPT_LOW
+        high *= job.gpus * TENSOR_PROMPT_SHARE * TENSOR_PROMPT_HIGH
+    return Speed(tokens_per_s=rate, low_tokens_per_s=low, high_tokens_per_s=high, rows=use.rows)
 
 
 def prompt_parameters(model: LanguageModel) -> int:
