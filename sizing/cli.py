@@ -4,16 +4,21 @@ import argparse
 from collections.abc import Sequence
 from typing import Final
 
-from sizing.commands import capacity
+from sizing.bounds import InputError
+from sizing.commands import accuracy, capacity
+from sizing.commands.answers import refuse
 
 # In the order in which help lists them.
-COMMANDS: Final = (capacity,)
+COMMANDS: Final = (capacity, accuracy)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
-    status: int = options.run(options)
+    try:
+        status: int = options.run(options)
+    except InputError as error:
+        return refuse(str(error))
     return status
 
 

@@ -1,0 +1,38 @@
+"""What the engine says of a measured run, with its own constants or without one source's."""
+
+from functools import cache
+
+from sizing.measurements import INFERENCE_TASK, Measurement, own_measurements
+from sizing.serving import fitting as serving_fitting
+from sizing.serving.constants import Constants as ServingConstants
+from sizing.serving.from_row import UnjudgedRowError, estimate_of, serving_run
+from sizing.serving.peaks import UnknownPeakError
+
+
+class RowRefusedError(Exception):
+    """The engine refuses to estimate what a row describes; the message is its sentence."""
+
+
+def row_estimate(row: Measurement, *, without_source: str | None = None) -> float:
+    """Return the estimate in the unit of the row's value."""
+    if row.task == INFERENCE_TASK:
+        return _serving_estimate(row, without_source=without_source)
+    raise RowRefusedError("not yet")
+
+
+def _serving_estimate(row: Measurement, *, without_source: str | None) -> float:
+    constants = None if without_source is None else _serving_constants(without_source)
+    try:
+        return estimate_of(serving_run(row), constants=constants)
+    except UnknownPeakError as error:
+        raise RowRefusedError(f"no rate of 16-bit matrices is known of {error}") from None
+    except UnjudgedRowError as error:
+        raise RowRefusedError(str(error)) from None
+
+
+@cache
+def _serving_constants(without_source: str) -> ServingConstants | None:
+    """Return constants fitted without a source; the engine's own where it had no part in them."""
+    rows = own_measurements().measurements
+    others = [row for row in rows if row.source != without_source]
+    return None if len(others) == len(rows) else serving_fitting.fit(others)
