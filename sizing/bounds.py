@@ -174,7 +174,7 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "window_layers": Bounds(0, 1_024),
         "window_tokens": Bounds(1, 16_777_216),
         "max_context": Bounds(1, 134_217_728),
-        "parameters_billions": Bounds(0.01, 20_000, is_whole=False),
+        "parameters_billions": Bounds(0.1, 20_000, is_whole=False),
         # Training.
         "sequence_tokens": Bounds(1, 2_097_152),
         "micro_batch": Bounds(1, 65_536),
@@ -202,6 +202,9 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "frames": Bounds(1, 100_000),
         "batch": Bounds(1, 4_096),
         "samples": Bounds(1, 1_000_000),
+        "million_samples": Bounds(1, 10**9),
+        "scene_bytes": Bounds(1, 10**13),
+        "work": Bounds(1, 10**12),
         "triangles_millions": Bounds(0, 1_000_000, is_whole=False),
         "atoms": Bounds(1, 10**12),
         "cells": Bounds(1, 10**15),

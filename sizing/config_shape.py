@@ -37,7 +37,7 @@ def described_model(config: Mapping[str, object], family: Family) -> LanguageMod
         name="",
         layers=layers,
         hidden=hidden,
-        intermediate=_intermediate(fields, family, hidden=hidden, layers=layers, experts=experts),
+        intermediate=_intermediate(fields, family, hidden=hidden, experts=experts),
         heads=heads,
         kv_heads=heads if latent else _kv_heads(fields, family, heads=heads),
         head_dim=(
@@ -64,9 +64,7 @@ def described_model(config: Mapping[str, object], family: Family) -> LanguageMod
     return replace(model, assumptions=(*_assumed(fields, family), *model.assumptions))
 
 
-def _intermediate(
-    fields: Fields, family: Family, *, hidden: int, layers: int, experts: Experts | None
-) -> int:
+def _intermediate(fields: Fields, family: Family, *, hidden: int, experts: Experts | None) -> int:
     """Return the width of a dense MLP; of an expert where no layer has one."""
     name = fields.spelled("dense_intermediate")
     width = fields.count("dense_intermediate") if fields.has(name) else fields.count("intermediate")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sizing.architecture import LinearAttention
 from sizing.csv_tables import table_rows
 from sizing.language_models import UnknownModelError, all_language_models, model_by_slug
 
@@ -42,6 +43,17 @@ def test_some_layers_look_at_a_window_only(slug, full, window):
     model = model_by_slug(slug)
 
     assert (model.full_layers, model.window_layers) == (full, window)
+
+
+def test_layers_with_a_state_keep_the_same_whatever_the_length():
+    linear = LinearAttention(
+        key_heads=16, key_head_dim=128, value_heads=32, value_head_dim=128, conv_kernel=4
+    )
+
+    # 32 heads of 128 x 128, and the last three inputs of the convolution over 8,192 channels.
+    assert linear.state_elements == 524_288 + 24_576
+    # Projections to 2 x 2,048 + 2 x 4,096 + 64, convolution, scales, output.
+    assert linear.parameters(hidden=2_048) == 25_296_896 + 32_768 + 192 + 8_388_608
 
 
 def test_an_unknown_model_is_told_with_similar_ones():

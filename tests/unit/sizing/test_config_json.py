@@ -290,6 +290,10 @@ def test_a_shared_expert_may_have_its_own_width():
     assert (model.experts.shared, model.experts.shared_intermediate) == (1, 5632)
 
 
+def test_a_mixture_without_dense_layers_needs_no_dense_width():
+    assert parse_config(json.dumps(without("intermediate_size", MOE))).intermediate == 1024
+
+
 @pytest.mark.parametrize("none", [0, 1, None])
 def test_fewer_than_two_experts_are_none(none):
     given = {**LLAMA, "num_local_experts": none, "num_experts_per_tok": 0}
