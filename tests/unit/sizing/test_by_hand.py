@@ -68,10 +68,16 @@ def test_a_dimension_that_cannot_be_meant_is_refused_by_name(change, field, prob
     assert field in str(refused.value)
 
 
-@pytest.mark.parametrize("field", ["shared_experts", "first_dense_layers"])
-def test_what_only_a_mixture_has_is_refused_for_a_dense_model(field):
+@pytest.mark.parametrize(
+    ("field", "dimensions"),
+    [
+        ("shared_experts", replace(LLAMA, shared_experts=1)),
+        ("first_dense_layers", replace(LLAMA, first_dense_layers=1)),
+    ],
+)
+def test_what_only_a_mixture_has_is_refused_for_a_dense_model(field, dimensions):
     with pytest.raises(InputError) as refused:
-        model_by_hand(replace(LLAMA, **{field: 1}))
+        model_by_hand(dimensions)
 
     assert str(refused.value) == f"{field} is given without experts: give both, or neither."
 

@@ -281,12 +281,14 @@ MOE = {
 def test_layers_without_experts_are_counted_by_each_rule(more, dense_layers):
     model = parse_config(json.dumps({**MOE, **more}))
 
+    assert model.experts
     assert model.experts.first_dense_layers == dense_layers
 
 
 def test_a_shared_expert_may_have_its_own_width():
     model = parse_config(json.dumps({**MOE, "shared_expert_intermediate_size": 5632}))
 
+    assert model.experts
     assert (model.experts.shared, model.experts.shared_intermediate) == (1, 5632)
 
 
@@ -426,7 +428,8 @@ def test_each_decoder_of_the_table_of_families_is_read():
 
     for family in all_families().values():
         if family.kind is Kind.DECODER:
-            assert parse_config(json.dumps({**LLAMA, **more, "model_type": family.model_type}))
+            given = {**LLAMA, **more, "model_type": family.model_type}
+            assert parse_config(json.dumps(given)).mlp_matrices == family.mlp_matrices
 
 
 def test_a_sentence_names_field_and_way_out():
