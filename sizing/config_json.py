@@ -2,7 +2,7 @@
 
 Nothing is guessed from a name. What a file leaves out because its family's class has a default is
 taken from ``tables/config_families.csv``, and said in ``assumptions``. Sizes are elements. Error:
-parameters within 0.2 % of the published count for decoders from a hundred million parameters up.
+parameters within 0.1 % of the published weights for decoders from a hundred million parameters up.
 Left out: see `sizing.architecture`. A shape that cannot be counted is an `InputError`.
 """
 

@@ -1,7 +1,9 @@
 """Configurations as published, cut to what shapes a model, with the published parameter count.
 
-Each count is that of the published weights, or the rounded one that the authors state; the last
-figure is how far, in thousandths, the engine's count may be from it.
+Each count is that of the published weights, or the rounded one that the authors state (80 and 400
+billion, 131.6 and 1,026 billion); the last figure is how far, in thousandths, the engine's count may
+be from it. Configurations and counts were written down from memory and not read again; those of
+models that are also in the table of models agree with it.
 """
 
 LLAMA = {
@@ -97,14 +99,14 @@ PUBLISHED = {
          "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
          "full_attention_interval": 4, "linear_num_key_heads": 16, "linear_key_head_dim": 128,
          "linear_num_value_heads": 32, "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4,
-         "vocab_size": 151936, "tie_word_embeddings": False}, 79_674_391_296, 1),
+         "vocab_size": 151936, "tie_word_embeddings": False}, 80_000_000_000, 5),
     "Llama 4 Maverick (text)": (
         {"model_type": "llama4", "vision_config": {}, "text_config": {
             "model_type": "llama4_text", "hidden_size": 5120, "intermediate_size": 8192,
             "intermediate_size_mlp": 16384, "num_hidden_layers": 48, "num_attention_heads": 40,
             "num_key_value_heads": 8, "head_dim": 128, "num_local_experts": 128,
             "num_experts_per_tok": 1, "interleave_moe_layer_step": 2, "vocab_size": 202048}},
-        400_710_000_000, 1),
+        400_000_000_000, 2),
     "ChatGLM3 6B": (
         {"model_type": "chatglm", "hidden_size": 4096, "ffn_hidden_size": 13696, "num_layers": 28,
          "num_attention_heads": 32, "kv_channels": 128, "multi_query_attention": True,
