@@ -68,7 +68,9 @@ def _values(job: ServingJob, estimate: Estimate, *, part: Part) -> dict[str, int
     if part is Part.KV_CACHE:
         return {
             "requests": job.requests,
-            "tokens_of_all_layers": kept_layer_tokens(job.model, context_tokens=job.context_tokens),
+            "tokens_of_all_layers": kept_layer_tokens(
+                job.model, context_tokens=job.context_tokens, step_tokens=job.step_tokens
+            ),
             "elements": layer_token_elements(job.model, tensor_parallel=job.tensor_parallel),
             "bits": KV_BITS[job.kv_format],
             "copies": CONCATENATED_COPIES if job.cache is Cache.CONCATENATED else 1,

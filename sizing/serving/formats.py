@@ -118,7 +118,7 @@ def weight_bytes(model: LanguageModel, weights: WeightFormat, *, has_narrow_head
     """
     table = model.vocabulary * model.hidden
     head_bits = weights.mlp_bits if has_narrow_head else weights.head_bits
-    bits = _layer_bits(model, weights, parameters=model.block_parameters)
+    bits = _layer_bits(model, weights, parameters=model.block_parameters + model.hidden)
     bits += model.learned_positions * model.hidden * weights.embedding_bits
     if not model.has_tied_embeddings or weights.has_own_head:
         bits += table * (weights.embedding_bits + head_bits)

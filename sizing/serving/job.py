@@ -102,9 +102,14 @@ class ServingJob:
         return max(1, self.context_tokens - self.output_tokens)
 
     @property
+    def step_tokens(self) -> int:
+        """Most tokens that one step works on; 0: prompts are not divided."""
+        return self.prefill_chunk_tokens or DEFAULT_CHUNK_TOKENS.get(self.engine, 0)
+
+    @property
     def prefill_tokens(self) -> int:
         """Tokens of prompts that are worked on in one step."""
-        chunk = self.prefill_chunk_tokens or DEFAULT_CHUNK_TOKENS.get(self.engine, 0)
+        chunk = self.step_tokens
         whole = self.prompt_tokens * self.requests
         return min(chunk, whole) if chunk else whole
 

@@ -29,9 +29,13 @@ def layer_token_elements(model: LanguageModel, *, tensor_parallel: int = 1) -> i
     return KEYS_AND_VALUES * heads * model.head_dim
 
 
-def kept_layer_tokens(model: LanguageModel, *, context_tokens: int) -> int:
-    """Return how many tokens all layers together keep for one request."""
-    windowed = min(context_tokens, model.window_tokens)
+def kept_layer_tokens(model: LanguageModel, *, context_tokens: int, step_tokens: int = 0) -> int:
+    """Return how many tokens all layers together keep for one request.
+
+    Engines that work on prompts in steps keep a window and one step beside it: the first token of
+    the step still looks back a whole window.
+    """
+    windowed = min(context_tokens, model.window_tokens + step_tokens)
     return model.full_layers * context_tokens + model.window_layers * windowed
 
 
@@ -44,11 +48,16 @@ def state_bytes(model: LanguageModel, *, tensor_parallel: int = 1) -> int:
 
 
 def kv_cache_bytes(
-    model: LanguageModel, *, kv_format: KvFormat, context_tokens: int, tensor_parallel: int = 1
+    model: LanguageModel,
+    *,
+    kv_format: KvFormat,
+    context_tokens: int,
+    tensor_parallel: int = 1,
+    step_tokens: int = 0,
 ) -> int:
     """Return the bytes that one request keeps on one card that holds all layers."""
     elements = layer_token_elements(model, tensor_parallel=tensor_parallel)
-    tokens = kept_layer_tokens(model, context_tokens=context_tokens)
+    tokens = kept_layer_tokens(model, context_tokens=context_tokens, step_tokens=step_tokens)
     grown = int(elements * tokens * KV_BITS[kv_format] / BITS_PER_BYTE)
     return grown + state_bytes(model, tensor_parallel=tensor_parallel)
 

@@ -35,7 +35,7 @@ CONCATENATED_COPIES: Final = 2
 def estimate_serving(job: ServingJob, *, constants: Constants | None = None) -> Estimate:
     """Return the peak of the fullest card. The job is one that `check_serving_job` accepts."""
     known = constants or own_constants()
-    weights = -(-all_weight_bytes(job) // job.gpus)
+    weights = _card_weight_bytes(job)
     cache = cache_bytes(job)
     activations = activation_bytes(job) if job.counted is Counted.DEVICE else 0
     logits = job.requests * job.model.vocabulary * LOGIT_BYTES
@@ -80,10 +80,23 @@ def cache_bytes(job: ServingJob) -> int:
         kv_format=job.kv_format,
         context_tokens=job.context_tokens,
         tensor_parallel=job.tensor_parallel,
+        step_tokens=job.step_tokens,
     )
     if job.split is Split.LAYERS:
-        each = -(-each // job.gpus)
+        each = each * _fullest_layers(job) // job.model.layers
     return job.requests * copies * each
+
+
+def _card_weight_bytes(job: ServingJob) -> int:
+    """Return the weights of the fullest card: whole layers where cards split the layers."""
+    whole = all_weight_bytes(job)
+    if job.split is Split.LAYERS:
+        return whole * _fullest_layers(job) // job.model.layers
+    return -(-whole // job.gpus)
+
+
+def _fullest_layers(job: ServingJob) -> int:
+    return -(-job.model.layers // job.gpus)
 
 
 def activation_bytes(job: ServingJob) -> int:
@@ -124,7 +137,9 @@ def _overhead_bytes(job: ServingJob, constants: Constants) -> int:
         if job.engine in RESERVING_ENGINES:
             size += constants.graphs_bytes
         if job.tensor_parallel > 1:
-            size += constants.nccl_bytes
+            # At most what dividing saves: a model that gains nothing by it is not divided.
+            whole = all_weight_bytes(job)
+            size += min(constants.nccl_bytes, whole - -(-whole // job.gpus))
     return size
 
 
