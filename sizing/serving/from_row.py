@@ -43,7 +43,9 @@ _ENGINES: Final = (
     ("ollama", Engine.LLAMA_CPP),
     ("gguf", Engine.LLAMA_CPP),
     ("transformers", Engine.TRANSFORMERS),
+    ("hugging face", Engine.TRANSFORMERS),
     ("kv cache", Engine.TRANSFORMERS),
+    ("generate", Engine.TRANSFORMERS),
 )
 # Models whose rows ran their own code of 2023.
 _OWN_CODE: Final = "qwen1-"
