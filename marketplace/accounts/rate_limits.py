@@ -33,6 +33,7 @@ class Limit(StrEnum):
     TOP_UP = "top_up"
     CONTACT = "contact"
     EXPORT = "export"
+    MEMORY_TEST = "memory_test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ class Rate:
 
 
 # The first four are the market's published rules. The others keep the site from being made a
-# machine that looks at strangers' ports, writes mails to them, opens payment pages or packs
-# archives all day.
+# machine that looks at strangers' ports, writes mails to them, opens payment pages, packs
+# archives or reads files all day.
 RATES: dict[Limit, tuple[Rate, ...]] = {
     Limit.ORDER: (Rate(30, MINUTE),),
     Limit.CANCEL: (Rate(60, MINUTE),),
@@ -56,6 +57,7 @@ RATES: dict[Limit, tuple[Rate, ...]] = {
     Limit.TOP_UP: (Rate(30, HOUR),),
     Limit.CONTACT: (Rate(5, HOUR),),
     Limit.EXPORT: (Rate(5, DAY),),
+    Limit.MEMORY_TEST: (Rate(30, HOUR),),
 }
 
 

@@ -1,5 +1,5 @@
 """The market's administration, by subject."""
 
-from marketplace.admin import market, orders, supply
+from marketplace.admin import market, memory_tests, orders, supply
 
-__all__ = ["market", "orders", "supply"]
+__all__ = ["market", "memory_tests", "orders", "supply"]

@@ -1,6 +1,7 @@
 from marketplace.models.demand import Bid, Fill
 from marketplace.models.exchange import MAIN_SHARD, Command, Decision, MarketState, Shard
 from marketplace.models.intentions import Intention
+from marketplace.models.memory_tests import MemoryTest
 from marketplace.models.notices import LowBalanceNotice, OpeningNotice
 from marketplace.models.rentals import DeliveryGap, Rental, RentalHour
 from marketplace.models.supply import (
@@ -25,6 +26,7 @@ __all__ = [
     "Intention",
     "LowBalanceNotice",
     "MarketState",
+    "MemoryTest",
     "Offer",
     "OfferWindow",
     "OpeningNotice",

@@ -2,11 +2,11 @@
 
 from marketplace.accounts.models import Membership
 from marketplace.accounts.registry import Rows, rows_of
-from marketplace.models import Bid, Intention, Offer, Rental
+from marketplace.models import Bid, Intention, MemoryTest, Offer, Rental
 
 
 def own_data(*, user_id: int) -> dict[str, Rows]:
-    """Return orders, rentals, intentions and offers of a person's organisations, the newest first."""
+    """Return orders, rentals, intentions, tests and offers of a person's organisations, the newest first."""
     numbers = list(
         Membership.objects.filter(user_id=user_id).values_list("organisation_id", flat=True)
     )
@@ -22,6 +22,7 @@ def own_data(*, user_id: int) -> dict[str, Rows]:
             "currency",
             "saved_at",
         ),
+        "memory_tests": _memory_tests(numbers),
         "offers": rows_of(
             Offer.objects.filter(organisation_id__in=numbers),
             "id",
@@ -60,4 +61,24 @@ def _rentals(numbers: list[int]) -> Rows:
         "end_reason",
         "starts_at",
         "ends_at",
+    )
+
+
+def _memory_tests(numbers: list[int]) -> Rows:
+    return rows_of(
+        MemoryTest.objects.filter(organisation_id__in=numbers),
+        "id",
+        "organisation_id",
+        "gpu_model__slug",
+        "job",
+        "predicted_low_bytes",
+        "predicted_peak_bytes",
+        "predicted_high_bytes",
+        "engine_version",
+        "created_at",
+        "rental_id",
+        "outcome",
+        "measured_bytes",
+        "measurement",
+        "uploaded_at",
     )

@@ -144,6 +144,11 @@ RULES = {
     "marketplace:order": page(BUYERS),
     "marketplace:order_cancel": button(frozenset({"buyer", "trader"})),
     "marketplace:intentions": page(SIGNED_IN),
+    "marketplace:memory_tests": page(SIGNED_IN),
+    "marketplace:memory_test_new": form(TRADING),
+    "marketplace:memory_test": page(BUYERS),
+    "marketplace:memory_test_script": page(BUYERS),
+    "marketplace:memory_test_upload": button(frozenset({"buyer", "trader"})),
     # The market of these tests is open: there the form leads on to the order's.
     "marketplace:intention_new": Rule(TRADING, get=302, post=200),
     "marketplace:intention_withdraw": button(frozenset({"buyer", "trader"})),

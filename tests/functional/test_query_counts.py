@@ -34,6 +34,7 @@ LISTS = [
     ("buyer", "marketplace:orders"),
     ("buyer", "marketplace:rentals"),
     ("buyer", "marketplace:intentions"),
+    ("buyer", "marketplace:memory_tests"),
     ("buyer", "billing:wallets"),
     ("buyer", "billing:statement"),
     ("buyer", "billing:statement_csv"),
@@ -56,6 +57,7 @@ LISTS = [
     ("admin", "admin:marketplace_bid_changelist"),
     ("admin", "admin:marketplace_fill_changelist"),
     ("admin", "admin:marketplace_rental_changelist"),
+    ("admin", "admin:marketplace_memorytest_changelist"),
     ("admin", "admin:marketplace_offer_changelist"),
     ("admin", "admin:marketplace_server_changelist"),
     ("admin", "admin:marketplace_seller_changelist"),
@@ -109,6 +111,7 @@ def add_rows(market: WholeMarket) -> None:
         _sale(market, server, offer)
         copied(market.waiting, label=f"label {number}")
         copied(market.intention, key=str(number), gpu_model=model)
+        copied(market.memory_test, key=str(number), gpu_model=model)
         copied(market.top_up, idempotency_key=str(number))
         copied(market.key, fingerprint=f"SHA256:{number}")
         copied(market.token, digest=f"digest {number}")

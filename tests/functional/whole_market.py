@@ -32,6 +32,7 @@ from marketplace.models import (
     Fill,
     Intention,
     MarketState,
+    MemoryTest,
     Offer,
     Rental,
     Seller,
@@ -39,6 +40,9 @@ from marketplace.models import (
 )
 from marketplace.operations.market_state import set_market_state
 from marketplace.operations.matching import match_shard
+from marketplace.operations.memory_tests import create_memory_test
+from sizing.language_models import model_by_slug
+from sizing.measure.runs import MeasuredRun, Work
 from tests.builders import FINGERPRINT
 from tests.exchange import SSH_KEY, make_offer, place
 from tests.factories import (
@@ -84,6 +88,7 @@ GUARDED = (
     Invitation,
     Journal,
     Membership,
+    MemoryTest,
     Offer,
     Organisation,
     Rental,
@@ -108,6 +113,7 @@ class WholeMarket:
     bought: Bid
     rental: Rental
     intention: Intention
+    memory_test: MemoryTest
     top_up: TopUp
     mail: Mail
     key: SshKey
@@ -129,6 +135,9 @@ class WholeMarket:
             "marketplace:order": self.waiting.pk,
             "marketplace:order_cancel": self.waiting.pk,
             "marketplace:intention_withdraw": self.intention.pk,
+            "marketplace:memory_test": self.memory_test.pk,
+            "marketplace:memory_test_script": self.memory_test.pk,
+            "marketplace:memory_test_upload": self.memory_test.pk,
             "marketplace:rental": self.rental.pk,
             "marketplace:rental_stop": self.rental.pk,
             "marketplace:rental_wait": self.rental.pk,
@@ -183,6 +192,7 @@ def make_whole_market() -> WholeMarket:
         bought=bought,
         rental=_handed_over(bought, now=now),
         intention=_intention(waiting, now=now),
+        memory_test=make_memory_test(waiting, now=now),
         top_up=_top_up(buyers, people["buyer"], now=now),
         mail=Mail.objects.create(
             to_address="mail@example.com", subject="A mail", body_text="Text", created_at=now
@@ -316,6 +326,24 @@ def _intention(bid: Bid, *, now: datetime) -> Intention:
         label=LABEL,
         key="first",
         saved_at=now,
+    )
+
+
+def make_memory_test(bid: Bid, *, now: datetime) -> MemoryTest:
+    """Return a test that waits for its measurement."""
+    run = MeasuredRun(
+        model=model_by_slug("llama-3.1-8b"),
+        work=Work.INFERENCE,
+        sequence_tokens=2048,
+        new_tokens=128,
+    )
+    return create_memory_test(
+        organisation_id=bid.organisation_id,
+        gpu_model_slug=bid.gpu_model.slug,
+        run=run,
+        actor_id=bid.placed_by_id,
+        key="first",
+        now=now,
     )
 
 
