@@ -63,7 +63,8 @@ def test_the_fits_never_understate_a_run_and_overstate_none_by_more_than_half_a_
         if diffusion_models()[each.job.model].resident_parameters
     ]
     errors = [
-        estimate_diffusion(each.job, card_by_slug("h200-sxm")).peak_bytes / each.peak_bytes - 1
+        (estimate_diffusion(each.job, card_by_slug("h200-sxm")).peak_bytes or 0) / each.peak_bytes
+        - 1
         for each in fitted
     ]
 

@@ -148,7 +148,7 @@ def test_a_code_bound_by_memory_takes_the_measured_speed(slug: str, mlups: int) 
     answer = estimate_scientific(ScientificJob(precision=Precision.BANDWIDTH), card_by_slug(slug))
 
     assert answer.figure is not None
-    assert (answer.figure.value, answer.figure.standing) == (mlups, Standing.MEASURED)
+    assert (answer.figure.value, answer.figure.standing) == (Decimal(mlups), Standing.MEASURED)
 
 
 def test_an_unmeasured_card_takes_seventy_nine_percent_of_its_bandwidth() -> None:
@@ -157,7 +157,7 @@ def test_an_unmeasured_card_takes_seventy_nine_percent_of_its_bandwidth() -> Non
     # 300.1 GB/s over 153 bytes a cell is 1,961 MLUPS; 79 % of it 1,550.
     assert answer.figure is not None
     assert answer.bound is not None
-    assert (answer.bound.value, answer.figure.value) == (1961, 1550)
+    assert (answer.bound.value, answer.figure.value) == (Decimal(1961), Decimal(1550))
     assert (answer.figure.standing, answer.figure.error_percent) == (Standing.ESTIMATED, 41)
 
 
