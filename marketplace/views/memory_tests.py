@@ -155,8 +155,11 @@ def _new_page(
 
 
 def _verdict(peak_bytes: int, *, gpu: GpuModel) -> dict[str, object]:
-    kind, label = VERDICT_WORDS[verdict_on(peak_bytes=peak_bytes, memory_bytes=gpu.memory_gb * GB)]
-    return {"kind": kind, "label": label}
+    memory_bytes = gpu.memory_gb * GB
+    verdict = verdict_on(peak_bytes=peak_bytes, memory_bytes=memory_bytes)
+    kind, label = VERDICT_WORDS[verdict]
+    is_too_close = verdict is Verdict.NO and peak_bytes <= memory_bytes
+    return {"kind": kind, "label": label, "is_too_close": is_too_close}
 
 
 @require_safe

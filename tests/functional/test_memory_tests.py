@@ -78,6 +78,23 @@ class TestNewTest:
         assert "Cache of keys and values" in page
         assert "Keep it as a test" in page
 
+    def test_training_has_its_own_terms(self, market):
+        address = new_address(job="method=qlora&model=llama-3.1-8b&sequence_tokens=4096")
+
+        page = market.browser_of("buyer").get(address).content.decode()
+
+        assert "Gradients and optimizer" in page
+        assert "Cache of keys and values" not in page
+
+    def test_a_job_close_to_the_limit_is_said_to_be_so(self, market):
+        page = market.browser_of("buyer").get(
+            new_address(work="full", model="qwen2.5-1.5b", card=SLUG, sequence_tokens="256")
+        )
+        near = market.browser_of("buyer").get(new_address(sequence_tokens="8064", micro_batch="4"))
+
+        assert "So close to the limit" not in page.content.decode()
+        assert "So close to the limit" in near.content.decode()
+
     def test_is_kept_once_however_often_it_is_sent(self, market):
         browser = market.browser_of("buyer")
         page = browser.get(new_address()).content.decode()
