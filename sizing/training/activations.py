@@ -4,14 +4,14 @@ Bytes for 16-bit activations and attention that does not write its scores out:
 
     norms      2 x norm_bytes x h        fp32 copies of their inputs
     attention  2 (2q + 2k)               queries, keys, values and the output
-    MLP        2 x 3I (gated) or 2I      outputs of gate, up and the activation function
-    inputs     2 x (h + h) + 2I          of linear layers whose weights or adapters need them
+    MLP        2 x 4I (gated) or 2 x 2I  outputs of gate, up, the activation function, their product
+    inputs     2 x (h + h)               of linear layers whose weights or adapters need them
 
 h hidden, q and k the widths of all queries and all keys, I the MLP's width. Frozen layers without
 an adapter need no input. A factor fitted to measurements stands for what frameworks keep besides.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sizing.architecture import LanguageModel
 from sizing.training.choices import (
@@ -26,6 +26,10 @@ from sizing.training.constants import Constants
 from sizing.training.job import TrainingJob
 from sizing.training.profiles import Facts
 
+# Gate, up and down; other MLPs have two matrices.
+GATED_MATRICES: Final = 3
+_IN_LAYERS: Final = frozenset({*ATTENTION_TARGETS, Target.GATE, Target.UP, Target.DOWN})
+
 
 class LayerBytes(NamedTuple):
     """Bytes per token of one layer. ``scores`` are those of eager attention alone."""
@@ -38,11 +42,14 @@ def layer_bytes(job: TrainingJob, *, facts: Facts, constants: Constants) -> Laye
     """Return what one layer keeps per token without checkpointing."""
     model = job.model
     hidden, q, kv = model.hidden, model.q_width, model.kv_width
-    norms = 2 * constants.norm_bytes * hidden
+    # A compiled layer computes norms, activation and product again: their inputs are enough.
+    norms = 4.0 * hidden if job.is_compiled else 2 * constants.norm_bytes * hidden
     attention = 2 * (2 * q + 2 * kv) + 4 * model.heads
     width = mlp_width(model)
     # Gated: gate, up, activation and their product; else before and after the activation.
-    mlp = 2.0 * width * (4 if model.mlp_matrices > 2 else 2)
+    is_gated = model.mlp_matrices == GATED_MATRICES
+    copies = (2 if is_gated else 1) * (1 if job.is_compiled else 2)
+    mlp = 2.0 * width * copies
     inputs = _input_bytes(job)
     kept = norms + attention + mlp + inputs
     kept *= constants.activation_factor
@@ -71,8 +78,8 @@ def _input_bytes(job: TrainingJob) -> float:
     """Return the inputs of linear layers that backward needs, per token and layer."""
     hidden = job.model.hidden
     if job.method is Method.FULL:
-        # Inputs of attention and MLP, and what a trained norm keeps.
-        return 4.0 * hidden + 4.0 * hidden
+        # Inputs of attention and MLP, and what trained norms keep.
+        return 4.0 * hidden + (0.0 if job.is_compiled else 4.0 * hidden)
     if job.adapter is Adapter.PREFIX:
         return 0.0
     if job.adapter is Adapter.SCALES:
@@ -90,11 +97,8 @@ def _input_bytes(job: TrainingJob) -> float:
     return total + dropped * inner
 
 
-_IN_LAYERS = frozenset({*ATTENTION_TARGETS, Target.GATE, Target.UP, Target.DOWN})
-
-
 def _scaled_output_bytes(model: LanguageModel) -> float:
-    """A trained scale needs the output of each linear layer, trained norms their inputs."""
+    """Return the outputs that trained scales need, and the inputs of trained norms."""
     outputs = model.q_width + 2 * model.kv_width + 2 * model.hidden
     outputs += int((model.mlp_matrices - 1) * mlp_width(model))
     return 2.0 * outputs + 8.0 * model.hidden
@@ -106,4 +110,4 @@ def loss_bytes_per_entry(job: TrainingJob, *, facts: Facts, constants: Constants
         return constants.chunked_loss_bytes
     if job.loss is Loss.FUSED:
         return constants.fused_loss_bytes
-    return constants.eager_loss_bytes if facts.has_autocast else constants.plain_loss_bytes
+    return constants.eager_loss_bytes if facts.has_fp32_loss else constants.plain_loss_bytes

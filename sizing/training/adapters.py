@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from sizing.architecture import LanguageModel, LatentAttention
-from sizing.training.choices import ATTENTION_TARGETS, Adapter, Target
+from sizing.training.choices import ATTENTION_TARGETS, MLP_TARGETS, Adapter, Target
 from sizing.training.job import TrainingJob
 
 # LLaMA-Adapter as LitGPT has it: ten learned tokens and one gate a head, from the third layer on.
@@ -78,14 +78,8 @@ def _latent_widths(model: LanguageModel, mla: LatentAttention, target: Target) -
 
 def _mlp_widths(model: LanguageModel, targets: tuple[Target, ...]) -> int:
     """Return inputs plus outputs of all adapted matrices of all MLPs and experts."""
-    wanted = (
-        (Target.GATE, Target.UP, Target.DOWN)
-        if model.mlp_matrices > 2
-        else (
-            Target.UP,
-            Target.DOWN,
-        )
-    )
+    is_gated = model.mlp_matrices == len(MLP_TARGETS)
+    wanted = MLP_TARGETS if is_gated else (Target.UP, Target.DOWN)
     matrices = sum(target in targets for target in wanted)
     dense = matrices * (model.hidden + model.intermediate)
     if model.experts is None:

@@ -39,9 +39,13 @@ class Constants:
     bucket_elements: float
     # What two neighbouring layers need together, gathered from the shards.
     gathered_layers: float
-    # Where nine runs of ten lie, as shares of the estimate.
-    low_share: float
-    high_share: float
+    # Where nine runs of ten lie, as shares of the estimate, by method.
+    low_share_full: float
+    high_share_full: float
+    low_share_lora: float
+    high_share_lora: float
+    low_share_qlora: float
+    high_share_qlora: float
 
 
 @cache

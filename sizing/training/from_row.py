@@ -1,6 +1,8 @@
 """Measured fine-tuning runs as jobs: what each row and its source say of the settings."""
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from sizing.language_models import model_by_slug
 from sizing.measurements import Measurement, Metric
@@ -31,7 +33,7 @@ class UnreadableRowError(Exception):
 
 
 # Words that name a framework in a row's cells, the most telling first.
-PROFILE_WORDS = (
+PROFILE_WORDS: Final = (
     ("unsloth", Profile.UNSLOTH),
     ("torchtune", Profile.TORCHTUNE),
     ("litgpt", Profile.LITGPT),
@@ -43,9 +45,11 @@ PROFILE_WORDS = (
     ("transformers", Profile.TRANSFORMERS),
     ("trl", Profile.TRANSFORMERS),
 )
-QWEN_SCRIPTS = "QwenLM/Qwen/"
+# Any number above one says the same: gradients are kept.
+USUAL_ACCUMULATION: Final = 8
+QWEN_SCRIPTS: Final = "QwenLM/Qwen/"
 # Names of the matrices in the configurations of the two families of frameworks.
-TARGET_WORDS = (
+TARGET_WORDS: Final = (
     ("all linear", ALL_LINEAR),
     ("all-linear", ALL_LINEAR),
     ("query", (Target.Q,)),
@@ -95,9 +99,11 @@ def training_job(row: Measurement) -> TrainingJob:
         quantization=_quantization(words),
         sequence_tokens=int(cells["seq_len"]),
         micro_batch=int(cells["micro_batch"] or 1),
+        accumulation=_accumulation(words, profile=profile),
         checkpointing=_checkpointing(cells, words=words, profile=profile),
         attention=_attention(cells),
         loss=_loss(words, profile=profile),
+        is_compiled="compile" in words and "no compile" not in words,
         sharding=_sharding(row, words=words),
         cards=row.gpus,
         offload=_offload(words),
@@ -134,7 +140,7 @@ def _profile(row: Measurement, *, words: str, method: Method) -> Profile:
     if QWEN_SCRIPTS in row.source:
         # The scripts for LoRA in 16 bits on one card do without DeepSpeed, all others use it.
         is_plain = method is Method.LORA and row.gpus == 1
-        return Profile.GENERIC if is_plain else Profile.DEEPSPEED
+        return Profile.TRANSFORMERS if is_plain else Profile.DEEPSPEED
     return next((each for word, each in PROFILE_WORDS if word in words), Profile.GENERIC)
 
 
@@ -242,6 +248,16 @@ def _sharding(row: Measurement, *, words: str) -> Sharding:
         # Full training takes the scripts' ZeRO-3, LoRA their ZeRO-2.
         return Sharding.ZERO3 if row.method.lower() == "full" else Sharding.ZERO2
     return Sharding.ZERO3 if "deepspeed" in words else Sharding.DDP
+
+
+def _accumulation(words: str, *, profile: Profile) -> int:
+    """Return the stated steps; runs that say nothing accumulate, save torchtune's."""
+    stated = re.search(r"accumulation(?: steps)?\s*[:=]?\s*(\d{1,5})", words)
+    if stated:
+        return max(1, int(stated[1]))
+    if "without gradient accumulation" in words or "no accumulation" in words:
+        return 1
+    return 1 if profile is Profile.TORCHTUNE else USUAL_ACCUMULATION
 
 
 def _offload(words: str) -> Offload:

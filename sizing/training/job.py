@@ -34,8 +34,8 @@ class TrainingJob:
 
     ``precision``, ``optimizer`` and ``is_fused_step`` describe what is trained whole; adapters are
     kept in ``adapter_precision``. Texts that are not packed reach ``longest_percent`` of
-    ``sequence_tokens`` in the longest batch. ``accumulation`` changes no peak by itself, except
-    that a fused step cannot accumulate. ``cards`` are all of the job: the data-parallel ways are
+    ``sequence_tokens`` in the longest batch. With ``accumulation`` gradients of earlier
+    micro-batches are there during the loss; a fused step cannot accumulate. ``cards`` are all of the job: the data-parallel ways are
     ``cards / (tensor_parallel x pipeline_parallel)``.
     """
 
@@ -60,6 +60,7 @@ class TrainingJob:
     checkpointing: Checkpointing = Checkpointing.FULL
     attention: Attention = Attention.FLASH
     loss: Loss = Loss.EAGER
+    is_compiled: bool = False
     sharding: Sharding = Sharding.NONE
     cards: int = 1
     tensor_parallel: int = 1
@@ -150,7 +151,7 @@ def _check_pass(job: TrainingJob) -> None:
 
 
 def _check_ranks(job: TrainingJob) -> None:
-    """A product of two factors cannot have more than the rank of the narrower dimension."""
+    """Refuse a rank above the narrowest dimension: a product of factors cannot reach it."""
     narrowest = min(job.model.hidden, job.model.intermediate)
     has_lora = job.method is not Method.FULL and job.adapter is Adapter.LORA
     ranks = (

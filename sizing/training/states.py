@@ -51,11 +51,11 @@ def _full_states(job: TrainingJob, *, facts: Facts, constants: Constants) -> Sta
     model = job.model
     each = PRECISION_BYTES[job.precision]
     count = model.parameters
-    gradients = each.gradient * count
+    gradients = float(each.gradient * count)
     if job.is_fused_step:
         # One gradient at a time: the largest matrix.
-        gradients = each.gradient * model.vocabulary * model.hidden
-    optimizer = each.master * count
+        gradients = float(each.gradient * model.vocabulary * model.hidden)
+    optimizer = float(each.master * count)
     if job.optimizer is not Optimizer.PAGED_ADAMW_8BIT:
         optimizer += _moment_bytes(job, count=count, state_bytes=each.state)
     step = 0.0
