@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-_TABLE: Final = "training_constants.toml"
+TABLE: Final = "training_constants.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Constants:
 @cache
 def training_constants() -> Constants:
     """Return the engine's own constants."""
-    text = files("sizing.tables").joinpath(_TABLE).read_text(encoding="utf-8")
+    text = files("sizing.tables").joinpath(TABLE).read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return Constants(
         **{field.name: float(table[field.name]["value"]) for field in fields(Constants)}
