@@ -42,8 +42,13 @@ def memory_tests_of(*, organisation_id: int) -> QuerySet[MemoryTest]:
 def grouped(terms: Iterable[Sequence[str | int]]) -> list[tuple[str, Decimal]]:
     """Return the addends of a prediction in at most five named groups, in GB."""
     sizes = {Part(str(part)): int(size) for part, size in terms}
-    groups = [(str(name), sum(sizes.get(part, 0) for part in parts)) for name, parts in GROUPS]
-    return [(name, _gb(size)) for name, size in groups if size]
+    groups, upto = [], 0
+    for name, parts in GROUPS:
+        start, upto = upto, upto + sum(sizes.get(part, 0) for part in parts)
+        # Rounded where groups meet, so that what is shown adds up to the peak that is shown.
+        if upto > start:
+            groups.append((str(name), _gb(upto) - _gb(start)))
+    return groups
 
 
 def gigabytes(size_bytes: int | None) -> Decimal | None:
