@@ -42,13 +42,14 @@ def layer_bytes(job: TrainingJob, *, facts: Facts, constants: Constants) -> Laye
     """Return what one layer keeps per token without checkpointing."""
     model = job.model
     hidden, q, kv = model.hidden, model.q_width, model.kv_width
-    # A compiled layer computes norms, activation and product again: their inputs are enough.
+    # A compiled layer computes norms and the activation function again, not what linear layers
+    # read and wrote.
     norms = 4.0 * hidden if job.is_compiled else 2 * constants.norm_bytes * hidden
     attention = 2 * (2 * q + 2 * kv) + 4 * model.heads
     width = mlp_width(model)
     # Gated: gate, up, activation and their product; else before and after the activation.
     is_gated = model.mlp_matrices == GATED_MATRICES
-    copies = (2 if is_gated else 1) * (1 if job.is_compiled else 2)
+    copies = (3 if job.is_compiled else 4) if is_gated else 2
     mlp = 2.0 * width * copies
     inputs = _input_bytes(job)
     kept = norms + attention + mlp + inputs

@@ -131,6 +131,7 @@ def check_training_job(job: TrainingJob) -> None:
     _check_pass(job)
     _check_ranks(job)
     _check_targets(job)
+    _check_optimizer(job)
     _check_cards(job)
     _check_sharding(job)
     _check_step(job)
@@ -181,6 +182,20 @@ def _check_targets(job: TrainingJob) -> None:
             field="lora_targets",
             problem="unknown_choice",
             values={"given": job.lora_targets, "choices": "each target once"},
+        )
+
+
+def _check_optimizer(job: TrainingJob) -> None:
+    """Refuse optimizers that project or orthogonalize whole gradients where there are none."""
+    if job.method is not Method.FULL and job.optimizer in {Optimizer.GALORE, Optimizer.MUON}:
+        raise InputError(
+            field="optimizer",
+            problem="only_with",
+            values={
+                "given": job.optimizer.value,
+                "other": "method",
+                "choices": (Method.FULL.value,),
+            },
         )
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from sizing.estimates import Estimate, Part, Term
 from sizing.training.activations import layer_bytes, loss_bytes_per_entry
-from sizing.training.choices import Checkpointing, Counted, Method
+from sizing.training.choices import Checkpointing, Counted, Method, Sharding
 from sizing.training.constants import Constants, training_constants
 from sizing.training.job import TrainingJob
 from sizing.training.profiles import PROFILES, Facts
@@ -135,7 +135,7 @@ def peak_of(job: TrainingJob, *, constants: Constants) -> Peak:
         overhead += constants.fragmentation_share * (fixed + most + overhead)
     if job.counted is Counted.DEVICE:
         overhead += constants.context_bytes
-        if job.cards > 1:
+        if job.cards > 1 or job.sharding is not Sharding.NONE:
             overhead += constants.communication_bytes
     return Peak(
         Moment(sums.index(most)), states, shares, passes, logits, held, shares.step, overhead
@@ -159,8 +159,8 @@ def _passes(job: TrainingJob, *, facts: Facts, constants: Constants) -> Passes:
     model = job.model
     each = layer_bytes(job, facts=facts, constants=constants)
     tokens, tensor = job.tokens, job.tensor_parallel
-    # Of p stages the first holds p micro-batches of its layers: as much as all layers of one.
-    layers = -(-model.layers // job.pipeline_parallel) * job.pipeline_parallel
+    # Of p stages the first holds p micro-batches of its share of layers: as much as all of one.
+    layers = model.layers
     kept = tokens * each.kept / tensor
     scores = tokens * each.scores / tensor
     # The gradient flowing back, and a layer's matrix spelled out where it is quantized.

@@ -2,7 +2,7 @@
 
 With N data-parallel cards: DDP keeps a copy of everything on each; ZeRO-1 divides the optimizer's
 states by N, ZeRO-2 gradients as well, ZeRO-3 and FSDP weights as well, and gather the layers they
-work on. Tensor parallel divides every matrix, pipeline parallel the layers.
+work on. A group of one card already pays for that, so more cards never need more each. Tensor parallel divides every matrix, pipeline parallel the layers.
 """
 
 from typing import NamedTuple
@@ -48,8 +48,7 @@ def shares_of(job: TrainingJob, states: States, *, facts: Facts, constants: Cons
         gradients /= ways
     host = 0.0
     if sharding in SHARDED_WEIGHTS:
-        if ways > 1 or job.offload is Offload.ALL:
-            working += _gathered(job, states, facts=facts, constants=constants)
+        working += _gathered(job, states, facts=facts, constants=constants)
         weights /= ways
         adapters /= ways
     elif job.offload is Offload.ALL:
@@ -79,7 +78,7 @@ def _buckets(
     trained = states.trained * share
     if facts.has_buckets:
         return constants.bucket_bytes * min(trained, constants.bucket_elements)
-    if job.data_parallel == 1 or job.sharding is Sharding.FSDP:
+    if job.sharding in {Sharding.NONE, Sharding.FSDP}:
         return 0.0
     if job.sharding is Sharding.DDP:
         is_wide = job.method is Method.FULL and job.precision is Precision.FP32
