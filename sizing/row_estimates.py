@@ -7,6 +7,9 @@ from sizing.serving import fitting as serving_fitting
 from sizing.serving.constants import Constants as ServingConstants
 from sizing.serving.from_row import UnjudgedRowError, estimate_of, serving_run
 from sizing.serving.peaks import UnknownPeakError
+from sizing.training import fitting as training_fitting
+from sizing.training.constants import Constants as TrainingConstants
+from sizing.training.from_row import UnreadableRowError, training_estimate
 
 
 class RowRefusedError(Exception):
@@ -14,10 +17,20 @@ class RowRefusedError(Exception):
 
 
 def row_estimate(row: Measurement, *, without_source: str | None = None) -> float:
-    """Return the estimate in the unit of the row's value."""
+    """Return the estimate in the unit of the row's value.
+
+    Raises
+    ------
+    RowRefusedError
+        The engine does not know what was run, or on what.
+    """
     if row.task == INFERENCE_TASK:
         return _serving_estimate(row, without_source=without_source)
-    raise RowRefusedError("not yet")
+    constants = None if without_source is None else _training_constants(without_source)
+    try:
+        return training_estimate(row, constants=constants)
+    except UnreadableRowError as error:
+        raise RowRefusedError(str(error)) from None
 
 
 def _serving_estimate(row: Measurement, *, without_source: str | None) -> float:
@@ -32,7 +45,19 @@ def _serving_estimate(row: Measurement, *, without_source: str | None) -> float:
 
 @cache
 def _serving_constants(without_source: str) -> ServingConstants | None:
-    """Return constants fitted without a source; the engine's own where it had no part in them."""
+    """Return constants fitted without a source; None where it had no part in the engine's own."""
+    others = _rows_without(without_source)
+    return None if others is None else serving_fitting.fit(others)
+
+
+@cache
+def _training_constants(without_source: str) -> TrainingConstants | None:
+    """Return constants fitted without a source; None where it had no part in the engine's own."""
+    others = _rows_without(without_source)
+    return None if others is None else training_fitting.fit(others)
+
+
+def _rows_without(source: str) -> tuple[Measurement, ...] | None:
     rows = own_measurements().measurements
-    others = [row for row in rows if row.source != without_source]
-    return None if len(others) == len(rows) else serving_fitting.fit(others)
+    others = tuple(row for row in rows if row.source != source)
+    return None if len(others) == len(rows) else others
