@@ -2,14 +2,17 @@
 
 from functools import cache
 
+from sizing.bounds import InputError
 from sizing.measurements import INFERENCE_TASK, Measurement, own_measurements
 from sizing.serving import fitting as serving_fitting
 from sizing.serving.constants import Constants as ServingConstants
 from sizing.serving.from_row import UnjudgedRowError, estimate_of, serving_run
+from sizing.serving.job import check_serving_job
 from sizing.serving.peaks import UnknownPeakError
 from sizing.training import fitting as training_fitting
 from sizing.training.constants import Constants as TrainingConstants
-from sizing.training.from_row import UnreadableRowError, training_estimate
+from sizing.training.from_row import UnreadableRowError, training_estimate, training_job
+from sizing.training.job import check_training_job
 
 
 class RowRefusedError(Exception):
@@ -28,18 +31,21 @@ def row_estimate(row: Measurement, *, without_source: str | None = None) -> floa
         return _serving_estimate(row, without_source=without_source)
     constants = None if without_source is None else _training_constants(without_source)
     try:
+        check_training_job(training_job(row))
         return training_estimate(row, constants=constants)
-    except UnreadableRowError as error:
+    except (UnreadableRowError, InputError) as error:
         raise RowRefusedError(str(error)) from None
 
 
 def _serving_estimate(row: Measurement, *, without_source: str | None) -> float:
     constants = None if without_source is None else _serving_constants(without_source)
     try:
-        return estimate_of(serving_run(row), constants=constants)
+        run = serving_run(row)
+        check_serving_job(run.job)
+        return estimate_of(run, constants=constants)
     except UnknownPeakError as error:
         raise RowRefusedError(f"no rate of 16-bit matrices is known of {error}") from None
-    except UnjudgedRowError as error:
+    except (UnjudgedRowError, InputError) as error:
         raise RowRefusedError(str(error)) from None
 
 

@@ -82,6 +82,20 @@ def test_prints_the_same_as_a_table(runs: str, capsys: pytest.CaptureFixture[str
     assert "    1  the model is not in the table of models: nobody-7b" in text
 
 
+def test_training_on_one_card_is_set_beside_published_rules(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained = SERVED | {"task": "fine-tuning", "method": "LoRA", "value": "23.8", "seq_len": "2048"}
+
+    main(["accuracy", "--data", write(tmp_path / "trained.csv", trained)])
+
+    text = capsys.readouterr().out
+    assert "fine-tuning memory, one card (target" in text
+    assert "LLaMA-Factory table of hardware " in text
+    assert "accelerate" not in text
+    assert "Verdicts with a margin of 10 % on one card of 24, 32, 48, 80, 96 and 141 GB." in text
+
+
 def test_a_first_line_alone_is_a_report_on_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
