@@ -189,7 +189,7 @@ def _targets(row: Measurement) -> tuple[Target, ...]:
         found = list(QUERIES_AND_VALUES if row.cells["lora_rank"] and stated else ALL_LINEAR)
     if row.method.lower() == "lora+emb":
         found += [Target.WHOLE_EMBEDDINGS, Target.WHOLE_HEAD]
-    return tuple(found)
+    return tuple(target for target in Target if target in found)
 
 
 def _quantization(words: str) -> Quantization:

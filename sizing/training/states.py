@@ -4,7 +4,14 @@ from typing import Final, NamedTuple
 
 from sizing.architecture import LanguageModel
 from sizing.training.adapters import adapter_parameters, whole_parameters
-from sizing.training.choices import BITS, PRECISION_BYTES, Method, Optimizer, Precision
+from sizing.training.choices import (
+    BITS,
+    PRECISION_BYTES,
+    Method,
+    Optimizer,
+    Precision,
+    Recipe,
+)
 from sizing.training.constants import Constants
 from sizing.training.job import TrainingJob
 from sizing.training.profiles import Facts
@@ -169,3 +176,13 @@ def _galore_bytes(job: TrainingJob, *, state_bytes: int) -> float:
         rank = min(job.galore_rank, shorter)
         total += many * rank * (2 * longer + shorter)
     return state_bytes * total
+
+
+def recipe_bytes(recipe: Recipe) -> int:
+    """Return the bytes per parameter that a named recipe keeps on the card, activations aside."""
+    each = PRECISION_BYTES[recipe.precision]
+    gradient = 0 if recipe.is_fused_step else each.gradient
+    if recipe.optimizer is Optimizer.PAGED_ADAMW_8BIT:
+        return each.weight + gradient + each.master
+    state = 1 if recipe.optimizer in EIGHT_BIT else each.state
+    return each.weight + gradient + each.master + state * STATES[recipe.optimizer]
