@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # Each module has ``run() -> Iterator[Result]``; it may assume an empty, migrated database.
-PARTS = {"ledger": "tests.bench.ledger", "pages": "tests.bench.pages"}
+PARTS = {
+    "ledger": "tests.bench.ledger",
+    "pages": "tests.bench.pages",
+    "sizing": "tests.bench.sizing",
+}
 
 
 def main() -> int:

@@ -335,7 +335,8 @@ def test_each_recipe_down_the_alphabet_needs_no_more():
     assert peaks[6:] == sorted(peaks[6:], reverse=True)
 
 
-# What others printed for runs that no constant was fitted to, in GiB: torchtune's README for
+# What others printed for runs that are not among the fitted ones, in GiB. What a compiled layer keeps
+# and the loss in pieces were settled with these at hand, so they check formulas, not blindly: torchtune's README for
 # batches of 2 texts of 2,048 tokens, compiled; its table for Llama 3.2 3B with 2 of 4,096 packed;
 # PEFT's comparison of methods, batches of 4 up to 768 tokens, the most that was reserved.
 TUNE = {
