@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from time import process_time_ns
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -49,7 +50,7 @@ PLAIN = replace(
 )
 
 
-def _job(method: Method = Method.LORA, **fields: object) -> TrainingJob:
+def _job(method: Method = Method.LORA, **fields: Any) -> TrainingJob:
     return TrainingJob(**{"model": LLAMA_3_8B, "method": method, "lora_rank": 16, **fields})
 
 
@@ -210,7 +211,7 @@ def test_what_is_counted_says_whether_the_driver_is():
     constants = replace(PLAIN, context_bytes=1e9, fragmentation_share=0.1, communication_bytes=2e9)
     job = _job()
 
-    def peak(**fields: object) -> int:
+    def peak(**fields: Any) -> int:
         return estimate_training(replace(job, **fields), constants=constants).peak_bytes
 
     allocated = peak(counted=Counted.ALLOCATED)

@@ -3,6 +3,7 @@
 from importlib.resources import files
 from statistics import median
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def _row(
     )
 
 
-def _job(**fields: object):
+def _job(**fields: Any):
     return training_job(_row(**fields))
 
 

@@ -1,6 +1,7 @@
 """Weights, gradients and states of training, computed by hand, and what sharing leaves of them."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def _shares(job: TrainingJob):
     return shares_of(job, states, facts=facts, constants=constants)
 
 
-def _full(model: LanguageModel = SMALL, **fields: object) -> TrainingJob:
+def _full(model: LanguageModel = SMALL, **fields: Any) -> TrainingJob:
     return TrainingJob(model=model, method=Method.FULL, **fields)
 
 
