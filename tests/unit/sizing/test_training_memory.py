@@ -428,3 +428,24 @@ def test_an_estimate_takes_microseconds():
 
     # The aim is 50; twice that leaves room for a machine that is busy.
     assert sorted(times)[len(times) // 2] <= 100_000
+
+
+@pytest.mark.parametrize(
+    ("job", "key"),
+    [
+        (_job(Method.FULL, is_fused_step=True), "gradients_fused"),
+        (_job(Method.FULL, sequence_tokens=65_536), "gradients_head"),
+        (_job(Method.FULL, sequence_tokens=65_536, accumulation=2), "gradients"),
+        (_job(lora_targets=(Target.WHOLE_HEAD,)), "adapters_whole"),
+        (_job(Method.QLORA), "weights_kept"),
+        (_job(Method.FULL, precision=Precision.BF16, sequence_tokens=256), "step"),
+        (_job(loss=Loss.FUSED), "layer"),
+        (_job(checkpointing=Checkpointing.NONE), "stored_layers"),
+        (_job(sharding=Sharding.FSDP), "communication"),
+    ],
+)
+def test_a_formula_is_told_where_it_counts(job, key):
+    told = {each.key: sentence(each) for each in explain_training(job)}
+
+    assert key in told
+    assert "{" not in told[key]
