@@ -33,6 +33,14 @@ PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
         "not_finite": "{field} is {given}, not a number one can reckon with: give a number from "
         "{least} to {most}.",
         "missing": "{field} is missing: give it a value.",
+        "missing_one": "{field} is missing: give one of {choices}.",
+        "unknown_field": "{field} is not known here: choose among {choices}.",
+        "unknown_field_nearest": "{field} is not known here: did you mean {nearest}?",
+        "other_task": "{field} belongs to task {other_given}, not to {given}: change task, or "
+        "leave {field} out.",
+        "two_models": "{field} and {other} are both given, and each describes the model: keep one "
+        "of them.",
+        "not_flag": "{field} is {given}: give true or false.",
         "unknown_choice": "{field} is {given}, which is not known: choose one of {choices}.",
         "unknown_name": "{field} is {given}, which is not in the table: look the name up in the "
         "list.",
@@ -182,6 +190,7 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "lora_rank": Bounds(1, 65_536),
         "galore_rank": Bounds(1, 65_536),
         "training_tokens": Bounds(1, 10**15),
+        "generated_tokens": Bounds(1, 10**15),
         "epochs": Bounds(1, 10_000),
         "steps": Bounds(1, 10**9),
         # How cards share the work.
