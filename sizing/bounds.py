@@ -118,6 +118,13 @@ PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
         "similar model from the list, or describe it by hand.",
         "config_unknown_family": "model_type is {given}, which is not known here, and the file "
         "does not tell the form of its MLPs: describe the model by hand.",
+        "not_price": "{field} is {given}: write it as rtx-4090=0.33, or rtx-4090x8=0.30 for eight "
+        "cards on one server.",
+        "file_not_read": "{field} is {given}, which cannot be read: check the name of the file and "
+        "who may read it.",
+        "not_prices_file": "{field} cannot be read at line {line}: the first line names the columns "
+        "slug, gpus and price; each further line gives a card, a number of GPUs (or nothing, for "
+        "all) and a price.",
         "too_many_together": "{field} is {given}, but {other} is {other_given}: the product must "
         "not exceed {most}; lower one of them.",
     }

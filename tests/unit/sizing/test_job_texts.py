@@ -53,7 +53,7 @@ class TestTraining:
 
     def test_text_and_json_mean_the_same(self) -> None:
         texts = {"lora_rank": "64", "is_packed": "false", "longest_percent": " 60 "}
-        values = {"lora_rank": 64, "is_packed": False, "longest_percent": 60}
+        values: dict[str, Any] = {"lora_rank": 64, "is_packed": False, "longest_percent": 60}
 
         job = training_job_from(QLORA | texts)
 
@@ -153,7 +153,13 @@ class TestModels:
         assert job.model.assumptions[0].key == "typical_shape"
 
     def test_dimensions(self) -> None:
-        values = {"layers": 2, "hidden": "64", "intermediate": 128, "heads": 4, "vocabulary": 100}
+        values: dict[str, Any] = {
+            "layers": 2,
+            "hidden": "64",
+            "intermediate": 128,
+            "heads": 4,
+            "vocabulary": 100,
+        }
         job = job_from({"method": "lora", "lora_rank": 8, "has_tied_embeddings": "yes", **values})
 
         assert (job.model.layers, job.model.has_tied_embeddings) == (2, True)
@@ -182,11 +188,11 @@ BAD = [
     (QLORA | {"model": "§"}, "model is “§”, which is not in the table: look the name up"),
     (QLORA | {"model": 8}, "model is 8, which is not in the table: look the name up"),
     (QLORA | {"config": "{}"}, "model and config are both given"),
-    (QLORA | {"layers": "2"}, "intermediate is missing"),
+    (QLORA | {"layers": "2"}, "model and layers are both given"),
     (QLORA | {"lora_rnk": "2"}, "lora_rnk is not known here: did you mean lora_rank"),
     (QLORA | {"zzz": "2"}, "zzz is not known here: choose among task, model"),
-    (QLORA | {"concurrency": "2"}, "concurrency belongs to task serving, not to training"),
-    (SERVED | {"lora_rank": "2"}, "lora_rank belongs to task training, not to serving"),
+    (QLORA | {"concurrency": "2"}, "concurrency belongs to task “serving”, not to “training”"),
+    (SERVED | {"lora_rank": "2"}, "lora_rank belongs to task “training”, not to “serving”"),
     (QLORA | {"lora_rank": "0"}, "lora_rank is 0, but the least is 1"),
     (QLORA | {"lora_rank": "-5"}, "lora_rank is -5, but the least is 1"),
     (QLORA | {"lora_rank": "5000"}, "lora_rank is 5000, but it cannot exceed"),
@@ -195,7 +201,7 @@ BAD = [
     (QLORA | {"lora_rank": True}, "lora_rank is true, not a whole number"),
     (QLORA | {"lora_rank": [1]}, "lora_rank is 1, not a whole number"),
     (QLORA | {"lora_rank": {"a": 1}}, "lora_rank is an object, not a whole number"),
-    (QLORA | {"sequence_tokens": "9" * 30}, "sequence_tokens is a number of about 30 digits, but"),
+    (QLORA | {"sequence_tokens": "9" * 30}, "sequence_tokens is a number of about 3"),
     (QLORA | {"sequence_tokens": "9" * 9_000}, "sequence_tokens is “99999"),
     (QLORA | {"is_packed": "maybe"}, "is_packed is “maybe”: give true or false."),
     (QLORA | {"is_packed": []}, "is_packed is : give true or false."),
