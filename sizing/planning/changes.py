@@ -19,7 +19,7 @@ from sizing.models import Card
 from sizing.planning.backwards import longest_tokens, most_requests, with_tokens
 from sizing.planning.halving import largest_passing
 from sizing.planning.placing import COUNTS, Job, Placed, place
-from sizing.serving.formats import KV_BITS, KvFormat, all_weight_formats
+from sizing.serving.formats import KV_BITS, KvFormat, weight_format_by_slug
 from sizing.serving.job import ServingJob, can_load, check_serving_job
 from sizing.serving.memory import all_weight_bytes
 from sizing.training.choices import (
@@ -36,7 +36,19 @@ from sizing.training.job import TrainingJob
 # Lengths are cut to whole multiples of this, where they are longer.
 LENGTH_STEP_TOKENS: Final = 128
 LEAST_LENGTH_SHARE: Final = 4
-LEAST_WEIGHT_BITS: Final = 4
+# Formats that people serve in, the widest first; narrower ones than 4 bits cost too much quality.
+_USUAL_WEIGHTS: Final = (
+    "int8",
+    "fp8",
+    "int4-g128",
+    "nf4",
+    "nf4-dq",
+    "q8-0",
+    "q6-k",
+    "q5-k-m",
+    "q4-k-m",
+    "q4-k-s",
+)
 
 _LEANER_LOSS: Final = (Loss.EAGER, Loss.CHUNKED, Loss.FUSED)
 _LEANER_CHECKPOINTING: Final = (
@@ -165,15 +177,11 @@ def _narrower(job: ServingJob, *, gpus: int) -> Iterator[_Try]:
         if _is_possible(changed):
             yield _Try("kv_format", _values(job.kv_format, cache), changed, gpus)
     whole = all_weight_bytes(job)
-    sizes = {
-        each: all_weight_bytes(replace(job, weights=each))
-        for each in all_weight_formats().values()
-        if can_load(job.engine, each) and each.mlp_bits >= LEAST_WEIGHT_BITS
-    }
-    smaller = (each for each, size in sizes.items() if size < whole)
-    for weights in sorted(smaller, key=lambda each: -sizes[each]):
+    for slug in _USUAL_WEIGHTS:
+        weights = weight_format_by_slug(slug)
         changed = replace(job, weights=weights)
-        yield _Try("weights", _values(job.weights.slug, weights.slug), changed, gpus)
+        if can_load(job.engine, weights) and all_weight_bytes(changed) < whole:
+            yield _Try("weights", _values(job.weights.slug, slug), changed, gpus)
 
 
 def _is_possible(job: ServingJob) -> bool:
@@ -191,4 +199,6 @@ def _fewer_requests(job: ServingJob, card: Card, *, gpus: int) -> Iterator[_Try]
 
 
 def _values(before: int | str, after: int | str) -> tuple[tuple[str, int | str], ...]:
-    return (("before", before), ("after", after))
+    """Return both as plain values, not as members of enumerations."""
+    old, new = (each if isinstance(each, int) else str(each) for each in (before, after))
+    return (("before", old), ("after", new))
