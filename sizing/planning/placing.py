@@ -5,9 +5,9 @@ Ways to share a job, in the order in which they are tried; the first that fits i
     training   a whole copy on each card (DDP), weights divided (FSDP)
     serving    every layer divided (tensor), where the heads divide; whole layers (layers)
 
-A way that the job names is the only one. Engines that do not divide layers split them. Where no
-way fits, fewer of the cards are tried, the others idle, so that more cards never turn a fit into a
-refusal. Else the way that needs least is told, with what is missing.
+A way that the job names is the only one. Engines that do not divide layers split them. Where none
+fits, the way that needs least is taken, fewer cards included while the others idle, so that more
+cards never turn a fit into a refusal; if that does not fit either, it tells what is missing.
 
 The estimate does not depend on the card, so ways are reckoned once for all cards. Engines that
 reserve a share of the card must find room in that share.
@@ -61,10 +61,9 @@ class Plan(NamedTuple):
 
 
 class Plans(NamedTuple):
-    """All ways for one number of cards: with all of them, with fewer, and the leanest of both."""
+    """The ways for one number of cards, and the leanest of them and of all ways with fewer."""
 
     own: tuple[Plan, ...]
-    fewer: tuple[Plan, ...]
     leanest: Plan
 
 
@@ -102,10 +101,11 @@ def working_cards(job: Job) -> int:
 def place(job: Job, card: Card, *, gpus: int) -> Placed:
     """Return the job on so many cards, whatever number of cards the job itself names."""
     own = tuple(plans_with_all(job, cards=gpus))
-    chosen = first_fitting(own, card)
-    if chosen is not None:
-        return placed_as(chosen, card, gpus=gpus)
-    return choose(_with_fewer(own, job, gpus=gpus), card, gpus=gpus)
+    chosen = _first_fitting(own, card)
+    if chosen is None:
+        fewer = (plan for part in _divisors(gpus)[1:] for plan in plans_with_all(job, cards=part))
+        chosen = _leanest((*own, *fewer))
+    return _placed(chosen, card, gpus=gpus)
 
 
 def plans_by_count(job: Job, *, counts: Iterable[int]) -> dict[int, Plans]:
@@ -113,21 +113,18 @@ def plans_by_count(job: Job, *, counts: Iterable[int]) -> dict[int, Plans]:
     wanted = tuple(counts)
     all_counts = {part for count in wanted for part in _divisors(count)}
     own = {count: tuple(plans_with_all(job, cards=count)) for count in all_counts}
-    found = {}
-    for count in wanted:
-        fewer = tuple(plan for part in _divisors(count)[1:] for plan in own[part])
-        found[count] = _plans(own[count], fewer)
-    return found
+    return {
+        count: Plans(own[count], _leanest(plan for part in _divisors(count) for plan in own[part]))
+        for count in wanted
+    }
 
 
 def choose(plans: Plans, card: Card, *, gpus: int) -> Placed:
     """Return the first way that fits a card, else the one that needs least."""
-    chosen = first_fitting(plans.own, card) or first_fitting(plans.fewer, card) or plans.leanest
-    return placed_as(chosen, card, gpus=gpus)
+    return _placed(_first_fitting(plans.own, card) or plans.leanest, card, gpus=gpus)
 
 
-def first_fitting(plans: Iterable[Plan], card: Card) -> Plan | None:
-    """Return the first way that fits a card, None when none does."""
+def _first_fitting(plans: Iterable[Plan], card: Card) -> Plan | None:
     memory = card.memory_bytes
     for plan in plans:
         if verdict_of(plan, memory_bytes=memory) is not Verdict.NO:
@@ -135,8 +132,11 @@ def first_fitting(plans: Iterable[Plan], card: Card) -> Plan | None:
     return None
 
 
-def placed_as(plan: Plan, card: Card, *, gpus: int) -> Placed:
-    """Return a way on a card, with its verdict."""
+def _leanest(plans: Iterable[Plan]) -> Plan:
+    return min(plans, key=lambda plan: plan.estimate.peak_bytes)
+
+
+def _placed(plan: Plan, card: Card, *, gpus: int) -> Placed:
     memory = card.memory_bytes
     verdict = verdict_of(plan, memory_bytes=memory)
     missing = needed_memory_bytes(plan) - memory if verdict is Verdict.NO else 0
@@ -202,16 +202,6 @@ def _serving_ways(job: ServingJob, *, cards: int) -> Iterator[tuple[ServingJob, 
         yield replace(job, gpus=cards, split=ServingSplit.TENSOR), Sharing.TENSOR
     if cards <= job.model.layers:
         yield replace(job, gpus=cards, split=ServingSplit.LAYERS), Sharing.LAYERS
-
-
-def _with_fewer(own: tuple[Plan, ...], job: Job, *, gpus: int) -> Plans:
-    fewer = (plan for part in _divisors(gpus)[1:] for plan in plans_with_all(job, cards=part))
-    return _plans(own, tuple(fewer))
-
-
-def _plans(own: tuple[Plan, ...], fewer: tuple[Plan, ...]) -> Plans:
-    leanest = min((*own, *fewer), key=lambda plan: plan.estimate.peak_bytes)
-    return Plans(own, fewer, leanest)
 
 
 def _divisors(count: int) -> tuple[int, ...]:
