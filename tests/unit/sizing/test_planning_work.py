@@ -64,7 +64,7 @@ def test_a_step_reaches_a_third_to_half_of_the_peak() -> None:
 
 
 def test_includes_the_speed_that_was_measured() -> None:
-    """Llama 3.2 3B, packed, on an A100: 7,075 to 8,998 tokens/s (torchtune's logs)."""
+    """Llama 3.2 3B, packed, on an A100: 7,075 to 8,998 tokens/s were published."""
     job = replace(FULL, model=model_by_slug("llama-3.2-3b"), checkpointing=Checkpointing.NONE)
 
     found = training_tokens_per_hour(job, A100, gpus=1)
