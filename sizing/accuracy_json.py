@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from sizing.accuracy import TARGETS, AccuracyReport, Comparison, Group, VerdictCount, meets
+from sizing.constants_dates import constants_fitted_on
 from sizing.errors import ErrorSummary
-from sizing.measurements import REASON_TEXTS, source_name
+from sizing.measurements import READ_ON, REASON_TEXTS, own_measurements, source_name
 
 DECIMALS = 2
 
@@ -23,6 +24,18 @@ def stored_report_object() -> Mapping[str, Any]:
     """
     text = files("sizing.tables").joinpath("accuracy.json").read_text(encoding="utf-8")
     return MappingProxyType(json.loads(text))
+
+
+def heading_object(name: str) -> dict[str, Any]:
+    """Return what the report is about: the rows judged, and how old our own figures are."""
+    own = own_measurements()
+    return {
+        "data": name,
+        "own_table": {"rows": own.rows, "read_on": READ_ON.isoformat()},
+        "constants_fitted_on": {
+            part: fitted_on.isoformat() for part, fitted_on in constants_fitted_on().items()
+        },
+    }
 
 
 def report_object(report: AccuracyReport) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from sizing.bounds import InputError
-from sizing.commands import accuracy, capacity, measure
+from sizing.commands import accuracy, capacity, estimate, fit, measure, rank
 from sizing.commands.answers import refuse
 
 # In the order in which help lists them.
-COMMANDS: Final = (capacity, accuracy, measure)
+COMMANDS: Final = (estimate, fit, rank, capacity, accuracy, measure)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sizing.accuracy import AccuracyReport, Comparison, Group, VerdictCount, accuracy_report, meets
-from sizing.accuracy_json import report_object
+from sizing.accuracy_json import heading_object, report_object
 from sizing.commands.answers import answer, answer_json, new_parser, refuse
 from sizing.constants_dates import constants_fitted_on
 from sizing.errors import ErrorSummary
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     report = accuracy_report(table)
     name = "tables/measured.csv" if options.data is None else Path(options.data).name
     if options.json:
-        return answer_json(_heading(name) | report_object(report))
+        return answer_json(heading_object(name) | report_object(report))
     return answer("\n".join(_lines(name, report)) + "\n")
 
 
@@ -73,17 +73,6 @@ def _read(path: str) -> MeasurementsFile:
     except ValueError:
         raise MeasurementsFileError(f"{path!r} is no name of a file") from None
     return measurements_of(content=content)
-
-
-def _heading(name: str) -> dict[str, object]:
-    own = own_measurements()
-    return {
-        "data": name,
-        "own_table": {"rows": own.rows, "read_on": READ_ON.isoformat()},
-        "constants_fitted_on": {
-            part: fitted_on.isoformat() for part, fitted_on in constants_fitted_on().items()
-        },
-    }
 
 
 def _lines(name: str, report: AccuracyReport) -> Iterable[str]:

@@ -1,17 +1,10 @@
 """``capacity``: the largest base model that each card suggests."""
 
 import argparse
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from sizing.capacity import (
-    BYTES_TENTHS_PER_PARAMETER,
-    COARSE_FROM_B,
-    COARSE_STEP_B,
-    MEMORY_SHARE_PERCENT,
-    Capacity,
-    indicative_capacity,
-)
+from sizing.answers import capacity_object, capacity_rule
+from sizing.capacity import Capacity, indicative_capacity
 from sizing.cards import UnknownCardError, all_cards, card_by_slug
 from sizing.commands.answers import answer, answer_json, new_parser, refuse
 
@@ -47,30 +40,14 @@ def run(options: argparse.Namespace) -> int:
         capacities = _chosen(options.card)
     except UnknownCardError as error:
         return refuse(_unknown_card_text(error))
-    return answer_json(_as_object(capacities)) if options.json else answer(_as_text(capacities))
+    return (
+        answer_json(capacity_object(capacities)) if options.json else answer(_as_text(capacities))
+    )
 
 
 def _chosen(slugs: list[str] | None) -> list[Capacity]:
     cards = [card_by_slug(slug) for slug in slugs] if slugs else list(all_cards().values())
     return [indicative_capacity(slug=card.slug, memory_gb=card.memory_gb) for card in cards]
-
-
-def _rule() -> dict[str, Any]:
-    return {
-        "memory_share_percent": MEMORY_SHARE_PERCENT,
-        "bytes_per_parameter": {
-            method.value: tenths / 10 for method, tenths in BYTES_TENTHS_PER_PARAMETER.items()
-        },
-        "rounding": (
-            f"down to a whole number below {COARSE_FROM_B}, "
-            f"to a multiple of {COARSE_STEP_B} from {COARSE_FROM_B} up"
-        ),
-        "unit": "billions of parameters",
-    }
-
-
-def _as_object(capacities: list[Capacity]) -> dict[str, Any]:
-    return {"rule": _rule(), "cards": [asdict(capacity) for capacity in capacities]}
 
 
 def _as_text(capacities: list[Capacity]) -> str:
@@ -79,7 +56,7 @@ def _as_text(capacities: list[Capacity]) -> str:
         f"{c.slug:<32}{c.memory_gb:>10}{c.qlora_b:>9}{c.lora16_b:>10}{c.full_b:>8}"
         for c in capacities
     ]
-    rule = _rule()
+    rule = capacity_rule()
     per_parameter = rule["bytes_per_parameter"]
     lines.append(
         f"{rule['memory_share_percent']} % of memory; bytes per parameter: "
