@@ -52,16 +52,22 @@ def test_each_field_of_a_job_has_a_label() -> None:
     [
         (
             "en",
-            "Sequence length is 9,000,000, but the most is 2,097,152: "
-            "give a value from 1 to 2,097,152.",
+            (
+                "Sequence length is 9,000,000, but the most is 2,097,152: "
+                "give a value from 1 to 2,097,152."
+            ),
             "sequence_tokens is 9000000, but the most is 2097152: give a value from 1 to 2097152.",
         ),
         (
             "fr",
-            "Longueur de séquence\u00a0: 9\u202f000\u202f000, mais le maximum est 2\u202f097\u202f152. "
-            "Donnez une valeur de 1 à 2\u202f097\u202f152.",
-            "sequence_tokens\u00a0: 9000000, mais le maximum est 2097152. "
-            "Donnez une valeur de 1 à 2097152.",
+            (
+                "Longueur de séquence\u00a0: 9\u202f000\u202f000, mais le maximum est 2\u202f097\u202f152. "
+                "Donnez une valeur de 1 à 2\u202f097\u202f152."
+            ),
+            (
+                "sequence_tokens\u00a0: 9000000, mais le maximum est 2097152. "
+                "Donnez une valeur de 1 à 2097152."
+            ),
         ),
     ],
 )
