@@ -6,40 +6,120 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0010_mail_unsubscribe'),
-        ('catalog', '0003_guides'),
-        ('marketplace', '0009_intentions_and_notices'),
+        ("accounts", "0010_mail_unsubscribe"),
+        ("catalog", "0003_guides"),
+        ("marketplace", "0009_intentions_and_notices"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='MemoryTest',
+            name="MemoryTest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('job', models.JSONField(verbose_name='job')),
-                ('terms', models.JSONField(verbose_name='terms')),
-                ('predicted_low_bytes', models.BigIntegerField(verbose_name='at least')),
-                ('predicted_peak_bytes', models.BigIntegerField(verbose_name='expected')),
-                ('predicted_high_bytes', models.BigIntegerField(verbose_name='at most')),
-                ('engine_version', models.CharField(max_length=20, verbose_name='engine')),
-                ('key', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(verbose_name='created')),
-                ('outcome', models.CharField(blank=True, choices=[('measured', 'Measured'), ('out_of_memory', 'Ran out of memory')], max_length=14, verbose_name='outcome')),
-                ('measured_bytes', models.BigIntegerField(blank=True, null=True, verbose_name='measured')),
-                ('measurement', models.JSONField(blank=True, default=dict, verbose_name='measurement')),
-                ('uploaded_at', models.DateTimeField(blank=True, null=True, verbose_name='uploaded')),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('gpu_model', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='catalog.gpumodel', verbose_name='GPU model')),
-                ('organisation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memory_tests', to='accounts.organisation')),
-                ('rental', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='marketplace.rental', verbose_name='rental')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("job", models.JSONField(verbose_name="job")),
+                ("terms", models.JSONField(verbose_name="terms")),
+                ("predicted_low_bytes", models.BigIntegerField(verbose_name="at least")),
+                ("predicted_peak_bytes", models.BigIntegerField(verbose_name="expected")),
+                ("predicted_high_bytes", models.BigIntegerField(verbose_name="at most")),
+                ("engine_version", models.CharField(max_length=20, verbose_name="engine")),
+                ("key", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(verbose_name="created")),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[("measured", "Measured"), ("out_of_memory", "Ran out of memory")],
+                        max_length=14,
+                        verbose_name="outcome",
+                    ),
+                ),
+                (
+                    "measured_bytes",
+                    models.BigIntegerField(blank=True, null=True, verbose_name="measured"),
+                ),
+                (
+                    "measurement",
+                    models.JSONField(blank=True, default=dict, verbose_name="measurement"),
+                ),
+                (
+                    "uploaded_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="uploaded"),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "gpu_model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="catalog.gpumodel",
+                        verbose_name="GPU model",
+                    ),
+                ),
+                (
+                    "organisation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memory_tests",
+                        to="accounts.organisation",
+                    ),
+                ),
+                (
+                    "rental",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="marketplace.rental",
+                        verbose_name="rental",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'memory test',
-                'verbose_name_plural': 'memory tests',
-                'constraints': [models.UniqueConstraint(fields=('organisation', 'key'), name='marketplace_memorytest_key_once'), models.CheckConstraint(condition=models.Q(('predicted_low_bytes__gt', 0), ('predicted_low_bytes__lte', models.F('predicted_peak_bytes')), ('predicted_peak_bytes__lte', models.F('predicted_high_bytes'))), name='marketplace_memorytest_interval'), models.CheckConstraint(condition=models.Q(models.Q(('measured_bytes', None), ('outcome', ''), ('uploaded_at', None)), models.Q(('outcome', 'out_of_memory'), ('uploaded_at__isnull', False)), models.Q(('measured_bytes__gt', 0), ('outcome', 'measured'), ('uploaded_at__isnull', False)), _connector='OR'), name='marketplace_memorytest_measured_whole')],
+                "verbose_name": "memory test",
+                "verbose_name_plural": "memory tests",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("organisation", "key"), name="marketplace_memorytest_key_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("predicted_low_bytes__gt", 0),
+                            ("predicted_low_bytes__lte", models.F("predicted_peak_bytes")),
+                            ("predicted_peak_bytes__lte", models.F("predicted_high_bytes")),
+                        ),
+                        name="marketplace_memorytest_interval",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("measured_bytes", None), ("outcome", ""), ("uploaded_at", None)
+                            ),
+                            models.Q(("outcome", "out_of_memory"), ("uploaded_at__isnull", False)),
+                            models.Q(
+                                ("measured_bytes__gt", 0),
+                                ("outcome", "measured"),
+                                ("uploaded_at__isnull", False),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="marketplace_memorytest_measured_whole",
+                    ),
+                ],
             },
         ),
     ]
