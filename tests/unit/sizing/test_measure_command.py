@@ -7,6 +7,7 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,10 +230,11 @@ class TestDevices:
     def test_the_card_in_use_is_found_by_its_number(self):
         devices = device_states("GPU-a, X, 1, 9, 5\nGPU-b, Y, 2, 9, 5\n")
 
-        assert state_of(devices, uuid="b").name == "Y"
-        assert state_of(devices, uuid="GPU-a").name == "X"
+        first, second = devices
+        assert state_of(devices, uuid="b") == second
+        assert state_of(devices, uuid="GPU-a") == first
         assert state_of(devices, uuid="") is None
-        assert state_of(devices[:1], uuid="").name == "X"
+        assert state_of(devices[:1], uuid="") == first
 
     def test_a_machine_without_the_program_has_none(self, monkeypatch):
         monkeypatch.setattr(on_card.shutil, "which", lambda name: None)
@@ -258,7 +260,11 @@ class TestDevices:
 def run(**changes) -> MeasuredRun:
     from sizing.language_models import model_by_slug
 
-    values = {"model": model_by_slug("llama-3.1-8b"), "work": Work.LORA, "sequence_tokens": 512}
+    values: dict[str, Any] = {
+        "model": model_by_slug("llama-3.1-8b"),
+        "work": Work.LORA,
+        "sequence_tokens": 512,
+    }
     return MeasuredRun(**values | changes)
 
 

@@ -1,5 +1,7 @@
 """What is expected of a run is the estimate of the same job, in the words of the engine."""
 
+from typing import Any
+
 import pytest
 
 from sizing.bounds import InputError
@@ -12,7 +14,8 @@ LLAMA = model_by_slug("llama-3.1-8b")
 
 
 def run(**changes) -> MeasuredRun:
-    return MeasuredRun(**{"model": LLAMA, "work": Work.LORA, "sequence_tokens": 2048} | changes)
+    values: dict[str, Any] = {"model": LLAMA, "work": Work.LORA, "sequence_tokens": 2048}
+    return MeasuredRun(**values | changes)
 
 
 @pytest.mark.parametrize("work", list(Work))

@@ -3,6 +3,7 @@
 import ast
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,8 @@ LLAMA = model_by_slug("llama-3.1-8b")
 
 
 def run(**changes) -> MeasuredRun:
-    return MeasuredRun(**{"model": LLAMA, "work": Work.LORA, "sequence_tokens": 2048} | changes)
+    values: dict[str, Any] = {"model": LLAMA, "work": Work.LORA, "sequence_tokens": 2048}
+    return MeasuredRun(**values | changes)
 
 
 class TestJobFile:
