@@ -15,6 +15,7 @@ def test_sums_up_sizes_and_keeps_the_sign_in_the_bias() -> None:
     errors = [RowError(id=str(percent), percent=percent) for percent in (-40, -10, -5, 5, 20)]
 
     found = summed_up(errors)
+    assert found is not None
     assert found.p90_percent == pytest.approx(32)
     assert found == ErrorSummary(
         rows=5,
