@@ -3,6 +3,8 @@
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
+from catalog.views.accuracy import accuracy, figures
+from catalog.views.calculator import calculator
 from catalog.views.compare import compare, compare_csv
 from catalog.views.gpu_list import gpu_list, gpu_list_csv
 from catalog.views.gpus import gpu
@@ -18,6 +20,9 @@ urlpatterns = [
     path(_("gpus/compare/"), compare, name="compare"),
     path(_("gpus/compare/export.csv"), compare_csv, name="compare_csv"),
     path(_("gpus/<slug:slug>/"), gpu, name="gpu"),
+    path(_("calculator/"), calculator, name="calculator"),
+    path(_("calculator/accuracy/"), accuracy, name="accuracy"),
+    path(_("calculator/figures/"), figures, name="figures"),
     path(_("use-cases/"), use_cases, name="use_cases"),
     path(_("use-cases/llm-training/"), use_case, {"key": "llm-training"}, name="use_case"),
     path(_("use-cases/llm-inference/"), use_case, {"key": "llm-inference"}, name="use_case"),

@@ -8,8 +8,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import Resolver404, resolve
 from django.utils.translation import get_language
 
+from catalog.calculator.own_model import too_big
+from catalog.sizing_words import problem_text
 from config.lost_pages import ways_on
 
 logger = logging.getLogger(__name__)
@@ -70,8 +73,20 @@ def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
     if request.path.startswith(FOR_PROGRAMS):
         return _problem(status)
     is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    context = {"is_too_large": is_too_large, "SITE_NAME": settings.SITE_NAME}
+    context = {
+        "is_too_large": is_too_large,
+        "sentence": problem_text(too_big()) if is_too_large and _is_calculator(request) else "",
+        "SITE_NAME": settings.SITE_NAME,
+    }
     return HttpResponse(render_to_string("400.html", context), status=status)
+
+
+def _is_calculator(request: HttpRequest) -> bool:
+    """Tell whether a request sends a model's configuration, the one file that people send us."""
+    try:
+        return resolve(request.path_info).view_name == "catalog:calculator"
+    except Resolver404:
+        return False
 
 
 def _problem(status: HTTPStatus, **details: str) -> JsonResponse:

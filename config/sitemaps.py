@@ -24,6 +24,9 @@ Named = tuple[str, dict[str, str]]
 PAGES = (
     "catalog:home",
     "catalog:gpu_list",
+    "catalog:calculator",
+    "catalog:accuracy",
+    "catalog:figures",
     "catalog:use_cases",
     "catalog:guides",
     "marketplace:market",

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from catalog.calculator.page import card_block
 from catalog.forms import chosen_currency, prefilled_hours
 from catalog.gpu_page import (
     DAY,
@@ -60,6 +61,9 @@ def gpu(request: HttpRequest, slug: str) -> HttpResponse:
         "average_24h_micro": average_micro(hours, since=now - DAY),
         "offers": offers,
         "fits": workload_fits(model),
+        "calc": card_block(
+            slug, choice=choice, now=now, slugs=[each.slug for each in (model, *others)]
+        ),
         "specs": specs_of(model),
         "sources": sources_of(model),
         "read_on": READ_ON,

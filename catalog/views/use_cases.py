@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from billing.money import net_minor
+from catalog.calculator.page import use_case_block
 from catalog.forms import CurrencyChoice, chosen_currency
 from catalog.queries import STALE_AFTER, GpuRow, cheapest, oldest_as_of
 from catalog.use_cases.columns import Column, columns
@@ -49,6 +50,7 @@ def use_case(request: HttpRequest, key: str) -> HttpResponse:
     cases = case_rows(key=key, rows=listed, currency=choice.currency)
     shown_columns = columns(key)
     rows = [case.row for case in cases]
+    now = clock.now()
     context = {
         "text": text_in_use(key),
         "key": key,
@@ -61,7 +63,8 @@ def use_case(request: HttpRequest, key: str) -> HttpResponse:
         "comparison": comparison(rows),
         "trial": _trial(rows),
         "doors": doors(rows=listed, without=key),
-        **_age(rows, clock.now()),
+        "calc": use_case_block(key, choice=choice, now=now, slugs=tuple(listed)),
+        **_age(rows, now),
     }
     return _answer(request, "catalog/use_case.html", context, choice)
 

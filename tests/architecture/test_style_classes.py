@@ -17,8 +17,6 @@ LOOK = re.compile(r'\b(?:kind|class|tone)="([\w -]+)"')
 # uPlot draws its charts with u-…; the picture of parts numbers its colours: m1, m2 and so on;
 # a comparison says how many cards it holds: of1, of2, of3.
 BUILT = re.compile(r"u-.+|(m|of)\d")
-# The sizing calculator's looks are ready before its page.
-NOT_YET_DRAWN = frozenset({"big-n", "calc", "calcgrid", "key", "res", "slide", "terms"})
 
 
 def words_of_templates() -> Iterator[str]:
@@ -56,7 +54,7 @@ def styled_classes() -> dict[str, str]:
 
 
 def test_every_class_of_the_style_sheet_is_drawn_by_something():
-    drawn = {*words_of_templates(), *words_of_code(), *words_of_scripts(), *NOT_YET_DRAWN}
+    drawn = {*words_of_templates(), *words_of_code(), *words_of_scripts()}
     unused = {
         name: file
         for name, file in styled_classes().items()

@@ -68,6 +68,29 @@ PUBLIC = (
     Shown("gpu", "catalog:gpu", CARD, DOLLARS),
     Shown("gpu-month", "catalog:gpu", CARD, DOLLARS | {"range": "30d"}),
     Shown("gpu-without-offer", "catalog:gpu", {"slug": "b200-sxm"}, DOLLARS),
+    Shown("calculator", "catalog:calculator", query=DOLLARS),
+    Shown(
+        "calculator-serving",
+        "catalog:calculator",
+        query=DOLLARS | {"task": "serving", "model": "llama-3.1-8b", "concurrency": "16"},
+    ),
+    Shown(
+        "calculator-work",
+        "catalog:calculator",
+        query={"method": "full", "model": "llama-3.1-8b", "training_tokens": "1000000000"},
+    ),
+    Shown(
+        "calculator-too-large",
+        "catalog:calculator",
+        query={"method": "full", "model": "llama-3.1-405b", "card": "rtx-4090", "show": "all"},
+    ),
+    Shown(
+        "calculator-refused",
+        "catalog:calculator",
+        query={"method": "qlora", "model": "llama-3.1-8b", "lora_rank": "9000"},
+    ),
+    Shown("accuracy", "catalog:accuracy"),
+    Shown("figures", "catalog:figures"),
     Shown("guides", "catalog:guides"),
     # The slug of the other language leads on to the page in this one.
     Shown("guide", "catalog:guide", {"slug": "choosing-a-gpu-for-fine-tuning"}, DOLLARS),

@@ -73,6 +73,12 @@ RULES = {
     "api-me": Rule(SIGNED_IN, get=200, post=405, nobody=401),
     "api-gpus": page(EVERYBODY),
     "api-use-case": page(EVERYBODY),
+    # Without a job there is nothing to reckon; a form is no JSON.
+    "sizing-estimate": Rule(EVERYBODY, get=400, post=415),
+    "sizing-fit": Rule(EVERYBODY, get=400, post=415),
+    "sizing-rank": Rule(EVERYBODY, get=400, post=415),
+    "sizing-capacity": page(EVERYBODY),
+    "sizing-accuracy": page(EVERYBODY),
     "api-docs": page(EVERYBODY),
     "api-schema": page(EVERYBODY),
     "api_page": page(EVERYBODY),
@@ -89,6 +95,9 @@ RULES = {
     "catalog:guides": page(EVERYBODY),
     "catalog:guide": page(EVERYBODY),
     "catalog:guide_preview": Rule(frozenset({"staff"}), get=200, post=405, nobody=404),
+    "catalog:calculator": form(EVERYBODY),
+    "catalog:accuracy": page(EVERYBODY),
+    "catalog:figures": page(EVERYBODY),
     "catalog:use_cases": page(EVERYBODY),
     "catalog:use_case fine-tuning": page(EVERYBODY),
     "catalog:use_case llm-training": page(EVERYBODY),
@@ -172,6 +181,7 @@ RULES = {
 # allauth's own pages: about the person alone, with rules of allauth's that its tests hold.
 OF_ALLAUTH = ("account_", "mfa_")
 OF_ADMIN = "admin:"
+OF_API = ("api-", "sizing-")
 TAKES_FOREIGN_POSTS = {"stripe-webhook", "accounts:unsubscribe"}
 
 
@@ -311,7 +321,7 @@ def test_a_form_without_its_token_changes_nothing(market):
     for person in ("nobody", "buyer", "seller"):
         client = market.browser_of(person, checks_csrf=True)
         for name, url in all_addresses(market).items():
-            if name in TAKES_FOREIGN_POSTS or name.startswith("api-"):
+            if name in TAKES_FOREIGN_POSTS or name.startswith(OF_API):
                 continue
             assert (name, client.post(url).status_code) == (name, 403)
 

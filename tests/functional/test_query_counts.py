@@ -24,6 +24,7 @@ pytestmark = pytest.mark.django_db
 LISTS = [
     ("nobody", "catalog:home"),
     ("nobody", "catalog:gpu_list"),
+    ("nobody", "catalog:calculator"),
     ("nobody", "catalog:use_case"),
     ("nobody", "catalog:use_cases"),
     ("nobody", "accounts:outbox"),

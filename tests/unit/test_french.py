@@ -15,10 +15,16 @@ SAME_IN_BOTH = frozenset(
     for line in """
     %(bits)s bits
     %(count)s tokens
+    %(number)s M
+    16 bits
+    8 bits (FP8)
+    8 bits (INT8)
+    8 bits (LLM.int8)
     API
     Action
     Actions
     Activations
+    AdamW, 8 bits
     Administration
     Architecture
     Catalogue
@@ -30,16 +36,19 @@ SAME_IN_BOTH = frozenset(
     FP32, TFLOPS
     FP64, TFLOPS
     GPU
+    Gradients
     Guides
     HTML
     Image
+    Lion, 8 bits
     LoRA, 16 bits
     Logits
+    MLP
     Machine
     Menu
     NVLink
-    Notifications
     Note
+    Notifications
     Organisation
     Organisations
     Pages
@@ -52,6 +61,7 @@ SAME_IN_BOTH = frozenset(
     Source
     Sources
     Standard
+    Tokens/s
     Total
     Verdict
     Version

@@ -1,0 +1,1 @@
+"""The calculator: what a job needs, on which cards, at what price, and why."""
