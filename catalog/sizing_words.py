@@ -240,6 +240,7 @@ FIELD_NAMES: Final[Mapping[str, str | Promise]] = MappingProxyType(
         "price": _("Price"),
         "prices": _("Prices"),
         "currency": _("Currency"),
+        "top": _("First rows"),
     }
 )
 # What the engine's figures may say in words.

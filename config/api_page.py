@@ -34,6 +34,11 @@ CONVERTER = re.compile(r"<\w+:(\w+)>")
 ABOUT: dict[str, str | Promise] = {
     "api-gpus": _("Every listed GPU model with its memory, what fits, and its best offer."),
     "api-use-case": _("The cards that suit a use case, as on its page."),
+    "sizing-estimate": _("The memory that a job takes, term by term, with its formulas."),
+    "sizing-fit": _("On which cards a job fits, and on a named card what would make it fit."),
+    "sizing-rank": _("Cards and numbers of cards for a job, the cheapest first, at prices of now."),
+    "sizing-capacity": _("The indicative capacity of every card, and its rule."),
+    "sizing-accuracy": _("How far our estimates are from measurements."),
     "api-market": _(
         "Every model’s best offers, hours on offer and sold, last price and its change."
     ),
@@ -45,6 +50,13 @@ ABOUT: dict[str, str | Promise] = {
 DESCRIPTIONS = frozenset({"api-schema", "api-docs"})
 # Values for the parts of an address that vary.
 EXAMPLE_VALUES = {"key": "fine-tuning", "slug": "rtx-4090", "pk": 1}
+EXAMPLE_JOB = "?model=llama-3.1-8b&method=qlora"
+# What an example asks, where an address needs more than itself.
+EXAMPLE_QUERIES = {
+    "sizing-estimate": EXAMPLE_JOB,
+    "sizing-fit": f"{EXAMPLE_JOB}&card=rtx-4090",
+    "sizing-rank": f"{EXAMPLE_JOB}&training_tokens=50000000&top=5",
+}
 EXAMPLE_CARD = "rtx-4090"
 # A currency that the market does not have.
 UNKNOWN_CURRENCY = "CHF"
@@ -111,7 +123,7 @@ def _routes_below(pattern: URLPattern | URLResolver, *, prefix: str) -> Iterator
     yield Route(
         name=name,
         path=CONVERTER.sub(r"{\1}", path),
-        example=reverse(name, kwargs=kwargs),
+        example=reverse(name, kwargs=kwargs) + EXAMPLE_QUERIES.get(name, ""),
         about=ABOUT.get(name, ""),
         needs_token=AllowAny not in _permissions(pattern),
     )

@@ -230,6 +230,8 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "bandwidth_gb_per_s": Bounds(1, 1_000_000, is_whole=False),
         "budget_minor": Bounds(1, 10**12),
         "hours": Bounds(1, 1_000_000),
+        # Rows of a ranking.
+        "top": Bounds(1, 10_000),
     }
 )
 

@@ -28,7 +28,7 @@ def cards_from(value: object) -> tuple[Card, ...]:
     """Return the named cards once each, in the order given; none where nobody named one."""
     cards = all_cards()
     found = {}
-    for name in _items("card", value):
+    for name in _items(value):
         slug = name.strip().lower() if isinstance(name, str) else ""
         if slug not in cards:
             raise unknown_name("card", name, cards)
@@ -38,7 +38,7 @@ def cards_from(value: object) -> tuple[Card, ...]:
 
 def counts_from(value: object) -> tuple[int, ...]:
     """Return the numbers of cards to try, those that one server holds where nobody said."""
-    counts = {read_whole("gpus", each) for each in _items("gpus", value)}
+    counts = {read_whole("gpus", each) for each in _items(value)}
     for count in counts:
         if count not in COUNTS:
             raise unknown_choice("gpus", str(count), [str(each) for each in COUNTS])
@@ -107,14 +107,17 @@ def prices_of_file(content: bytes) -> dict[tuple[str, int], int]:
     return prices
 
 
-def _items(field: str, value: object) -> list[object]:
+def _items(value: object) -> list[object]:
+    """Return what a list holds, or a text divides by commas; of texts in a list both."""
     if not is_given(value):
         return []
-    if isinstance(value, (list, tuple)):
-        return [part for each in value for part in _items(field, each)]
-    if isinstance(value, str):
-        return [part for part in value.split(",") if part.strip()]
-    return [value]
+    items: list[object] = []
+    for each in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(each, str):
+            items += [part for part in each.split(",") if part.strip()]
+        else:
+            items.append(each)
+    return items
 
 
 def _sized(name: str) -> tuple[str, int | None]:

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from sizing.answers import ranked_object
-from sizing.bounds import Bounds, check_value
 from sizing.cards import all_cards
 from sizing.commands.answers import answer, answer_json, new_parser
 from sizing.commands.estimate import assumption_lines, gb, job_line
 from sizing.commands.job_options import add_job_options, job_texts_of, read_file
 from sizing.job_texts import work_tokens_from
+from sizing.plain_values import read_whole
 from sizing.planning.ranking import rank
 from sizing.planning.work import Work
 from sizing.where_texts import cards_from, counts_from, job_to_place, prices_from, prices_of_file
@@ -25,7 +25,6 @@ EXAMPLES: Final = """\
 """
 MOST_PRICES_BYTES: Final = 1_000_000
 USUAL_TOP: Final = 20
-_TOP: Final = Bounds(1, 10_000)
 
 
 def add_parser(subparsers: "Subparsers") -> None:
@@ -54,15 +53,14 @@ def add_parser(subparsers: "Subparsers") -> None:
         "--prices", metavar="FILE.csv", help="prices as a table: columns slug, gpus, price"
     )
     parser.add_argument(
-        "--top", type=int, metavar="N", help=f"only the first rows; {USUAL_TOP} without --json"
+        "--top", metavar="N", help=f"only the first rows; {USUAL_TOP} without --json"
     )
     add_job_options(parser, without=("gpus",))
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.top is not None:
-        check_value(field="top", value=options.top, bounds=_TOP)
+    wanted = None if options.top is None else read_whole("top", options.top)
     values = job_texts_of(options)
     tokens = work_tokens_from(values)
     job = job_to_place(values)
@@ -73,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         work=None if tokens is None else Work(tokens),
         counts=counts_from(options.gpus),
     )
-    top = options.top or (len(rows) if options.json else USUAL_TOP)
+    top = wanted or (len(rows) if options.json else USUAL_TOP)
     content = ranked_object(rows[:top], job=job)
     if options.json:
         return answer_json(content)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 
 import pytest
 import yaml
@@ -40,7 +41,7 @@ def test_the_examples_work_as_they_stand(client):
     calls = re.findall(r'curl (-H "[^"]*" )?"(https?://[^"]+)"', text)
     assert len(calls) == len([route for route in api_routes() if not route.is_description])
     for header, address in calls:
-        path = "/" + address.split("/", 3)[3]
+        path = "/" + unescape(address).split("/", 3)[3]
         status = client.get(path).status_code
         assert (path, status) == (path, 401 if header else 200)
 
