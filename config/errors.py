@@ -12,13 +12,14 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import get_language
 
 from catalog.calculator.own_model import too_big
-from catalog.sizing_words import problem_text
+from catalog.sizing_words import plain_problem_text, problem_text
 from config.lost_pages import ways_on
 
 logger = logging.getLogger(__name__)
 
 # Where programs ask: they get no page.
 FOR_PROGRAMS = ("/api/", "/webhooks/")
+FOR_JOBS = "/api/v1/sizing/"
 REFERENCE_BYTES = 5
 LAST_RESORT = "<!doctype html><title>500</title><h1>500</h1><p>{reference}</p>"
 
@@ -70,15 +71,23 @@ def method_page(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse
 
 def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
     """Say that the request is malformed or too large; the page needs no session and no database."""
-    if request.path.startswith(FOR_PROGRAMS):
-        return _problem(status)
     is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    if request.path.startswith(FOR_PROGRAMS):
+        is_config = is_too_large and request.path.startswith(FOR_JOBS)
+        return _problem(status, **(_too_big_config() if is_config else {}))
     context = {
         "is_too_large": is_too_large,
         "sentence": problem_text(too_big()) if is_too_large and _is_calculator(request) else "",
         "SITE_NAME": settings.SITE_NAME,
     }
     return HttpResponse(render_to_string("400.html", context), status=status)
+
+
+def _too_big_config() -> dict[str, str]:
+    """Say of a body with a job what makes it large: only a configuration can."""
+    error = too_big()
+    detail = plain_problem_text(error)
+    return {"field": error.field, "problem": error.problem, "detail": detail}
 
 
 def _is_calculator(request: HttpRequest) -> bool:

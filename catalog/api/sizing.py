@@ -4,6 +4,7 @@ A job is told in the address, or as JSON, in the same fields; a refusal names th
 key of what is wrong, and says in the caller's language what to try.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,6 +52,8 @@ from sizing.planning.work import Work
 from sizing.where_texts import cards_from, counts_from, gpus_from, job_to_place
 
 PRICE_BASIS = "best offer now for so many GPUs on one server, per GPU and hour, excluding tax"
+# Some milliseconds each.
+MOST_WHOLE_CARDS = 8
 OWN_DATA = "tables/measured.csv"
 Values = Mapping[str, object]
 
@@ -68,7 +71,7 @@ class SizingView(APIView):
         return _refusal(exc) if isinstance(exc, InputError) else super().handle_exception(exc)
 
 
-class JobView(SizingView):
+class JobView(SizingView, ABC):
     """An address that answers a job, told either way."""
 
     def get(self, request: Request) -> Response:
@@ -79,8 +82,9 @@ class JobView(SizingView):
         assert isinstance(values, dict)
         return Response(self.answer(values))
 
+    @abstractmethod
     def answer(self, values: Values) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return the answer to a job told by its fields."""
 
 
 @extend_schema_view(
@@ -113,17 +117,17 @@ class SizingEstimate(JobView):
 class SizingFit(JobView):
     """The verdict on every listed card.
 
-    A card that is named is answered in full: the smallest change that fits, the speed, and the
-    largest of everything that it would hold.
+    Up to eight cards that are named are answered in full: the smallest change that fits, the
+    speed, and the largest of everything that each would hold.
     """
 
     def answer(self, values: Values) -> dict[str, Any]:
         gpus = gpus_from(values.get("gpus"))
         job = job_to_place(values, gpus=gpus)
         named = cards_from(values.get("card"))
-        if named:
+        if 0 < len(named) <= MOST_WHOLE_CARDS:
             return whole_fit_object(job, named, gpus=gpus, say=assumption_text)
-        return fit_object(job, _listed_cards(), gpus=gpus, say=assumption_text)
+        return fit_object(job, named or _listed_cards(), gpus=gpus, say=assumption_text)
 
 
 _RANK_EXTRA = (CARD, GPUS_TO_TRY, CURRENCY, TOP)

@@ -11,6 +11,7 @@ from rest_framework.throttling import AnonRateThrottle
 from catalog.forms import DEFAULT_CURRENCY
 from catalog.models import GpuModel, PublishedOffer
 from sizing.answers import estimate_object
+from sizing.cards import all_cards
 from sizing.job_texts import job_from
 from tests.integration.catalog.prices import AS_OF, Publish
 from tests.unit.sizing.published_configs import LLAMA
@@ -113,6 +114,17 @@ class TestFit:
         assert sent(client, "fit", FULL | {"card": ["rtx-4090", "h100-sxm"], "gpus": 2}).json() == (
             answer
         )
+
+    def test_many_named_cards_get_their_verdict_alone(
+        self, client: Client, django_assert_num_queries: Any
+    ) -> None:
+        cards = list(all_cards())[:9]
+
+        with django_assert_num_queries(0):
+            answer = asked(client, "fit", QLORA | {"card": ",".join(cards)})
+
+        assert [row["card"] for row in answer["cards"]] == cards
+        assert "backwards" not in answer["cards"][0]
 
 
 class TestRank:
@@ -331,10 +343,17 @@ def test_a_body_that_cannot_be_meant_is_a_sentence(
 def test_a_configuration_of_50_mb_is_refused_before_it_is_read(client: Client) -> None:
     body = b'{"config": "' + b"x" * 50_000_000 + b'"}'
 
-    answer = client.post(address("estimate"), body, content_type="application/json")
+    answer = client.post(
+        address("estimate"),
+        body,
+        content_type="application/json",
+        headers={"accept-language": "fr"},
+    )
 
-    assert answer.status_code == 413
-    assert "larger than anything this site takes" in answer.json()["detail"]
+    content = answer.json()
+    assert (answer.status_code, content["field"]) == (413, "config.json")
+    assert content["problem"] == "config_too_big"
+    assert "ce qu’aucune configuration n’atteint" in content["detail"]
 
 
 def test_a_form_is_no_json(client: Client) -> None:

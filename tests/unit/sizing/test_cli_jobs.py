@@ -224,6 +224,15 @@ def flag(name: str) -> str:
         (["rank", *QLORA, "--prices", "/nowhere.csv"], "prices is “/nowhere.csv”, which cannot"),
         (["rank", *QLORA, "--top", "0"], "top is 0, but the least is 1"),
         (["rank", *QLORA, "--training-tokens", "-1"], "training_tokens is -1, but the least is 1"),
+        (
+            ["estimate", *QLORA, "--lora-rnk", "8"],
+            "--lora-rnk is not known here: did you mean --lora-r",
+        ),
+        (
+            ["estimate", *QLORA, "--lora-rnk=8"],
+            "--lora-rnk=8 is not known here: did you mean --lora",
+        ),
+        (["rank", *QLORA, "zzz"], "zzz is not known here: see python -m sizing rank --help."),
         (["estimate", "--config", "a\0b", "--method", "lora"], "config is “a?b”, which cannot be"),
     ],
 )
