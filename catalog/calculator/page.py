@@ -1,6 +1,6 @@
 """What the calculator's page, its parts and its blocks on other pages show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -8,31 +8,36 @@ from catalog.calculator.answer import Answer, answer_to
 from catalog.calculator.presets import CARD_PRESET, USE_CASE_PRESETS
 from catalog.calculator.reading import SORTS, Asked, job_query, read_asked
 from catalog.forms import CurrencyChoice
-from catalog.queries import STALE_AFTER
-from catalog.queries_prices import published_prices
-
-
-def block_of(
-    preset: Mapping[str, str], *, choice: CurrencyChoice, now: datetime, slugs: Sequence[str]
-) -> dict[str, object]:
-    """Return a block with a job of its own, for another page. Two queries."""
-    return context_of(read_asked(preset), choice=choice, now=now, slugs=slugs)
+from catalog.queries import EIGHT_GPUS, ONE_GPU, STALE_AFTER, oldest_as_of
+from catalog.queries_listed import ListedGpu
+from catalog.queries_prices import LivePrices, published_prices, with_offers
 
 
 def use_case_block(
     key: str, *, choice: CurrencyChoice, now: datetime, slugs: Sequence[str]
 ) -> dict[str, object] | None:
-    """Return the block of a use case; None where no language model is in question."""
+    """Return the block of a use case; None where no language model is in question. Two queries."""
     preset = USE_CASE_PRESETS.get(key)
-    return None if preset is None else block_of(preset, choice=choice, now=now, slugs=slugs)
+    if preset is None:
+        return None
+    return context_of(read_asked(preset), choice=choice, now=now, slugs=slugs)
 
 
 def card_block(
-    slug: str, *, choice: CurrencyChoice, now: datetime, slugs: Sequence[str]
+    slug: str, *, choice: CurrencyChoice, now: datetime, rows: Sequence[ListedGpu]
 ) -> dict[str, object]:
-    """Return the block of a card's page."""
-    preset = dict(CARD_PRESET) | {"card": slug}
-    return block_of(preset, choice=choice, now=now, slugs=slugs)
+    """Return the block of a card's page, with the prices that the page has read. One query."""
+    quoted = {
+        (row.gpu.slug, gpus): price
+        for row in rows
+        for gpus, price in ((ONE_GPU, row.price_micro), (EIGHT_GPUS, row.eight_price_micro))
+        if price is not None
+    }
+    prices = with_offers(quoted, currency=choice.currency)
+    known = LivePrices(prices, oldest_as_of(rows))
+    asked = read_asked(dict(CARD_PRESET) | {"card": slug})
+    slugs = [row.gpu.slug for row in rows]
+    return context_of(asked, choice=choice, now=now, slugs=slugs, known=known)
 
 
 def _queries(asked: Asked, choice: CurrencyChoice) -> dict[str, object]:
@@ -54,10 +59,14 @@ def context_of(
     choice: CurrencyChoice,
     now: datetime,
     slugs: Sequence[str],
+    known: LivePrices | None = None,
     is_whole: bool = False,
 ) -> dict[str, object]:
-    """Return what the page, its parts and the blocks on other pages show. Two queries."""
-    prices, as_of = published_prices(choice.currency)
+    """Return what the page, its parts and the blocks on other pages show.
+
+    Two queries, none where the prices are ``known``.
+    """
+    prices, as_of = known or published_prices(choice.currency)
     answer: Answer | None = None
     if asked.job is not None:
         answer = answer_to(asked, asked.job, slugs=slugs, prices=prices, is_whole=is_whole)

@@ -61,9 +61,7 @@ def gpu(request: HttpRequest, slug: str) -> HttpResponse:
         "average_24h_micro": average_micro(hours, since=now - DAY),
         "offers": offers,
         "fits": workload_fits(model),
-        "calc": card_block(
-            slug, choice=choice, now=now, slugs=[each.slug for each in (model, *others)]
-        ),
+        "calc": card_block(slug, choice=choice, now=now, rows=[row, *rows]),
         "specs": specs_of(model),
         "sources": sources_of(model),
         "read_on": READ_ON,

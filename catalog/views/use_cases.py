@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from billing.money import net_minor
+from catalog.calculator.other_jobs import other_block
 from catalog.calculator.page import use_case_block
 from catalog.forms import CurrencyChoice, chosen_currency
 from catalog.queries import STALE_AFTER, GpuRow, cheapest, oldest_as_of
@@ -64,6 +65,7 @@ def use_case(request: HttpRequest, key: str) -> HttpResponse:
         "trial": _trial(rows),
         "doors": doors(rows=listed, without=key),
         "calc": use_case_block(key, choice=choice, now=now, slugs=tuple(listed)),
+        "other": other_block(key, values=request.GET, rows=listed.values()),
         **_age(rows, now),
     }
     return _answer(request, "catalog/use_case.html", context, choice)

@@ -133,6 +133,12 @@ def large(count: int | float) -> str:
 
 
 @register.filter
+def large_decimal(value: Decimal) -> str:
+    """Return a measured figure to three digits, as `large` does."""
+    return large(float(value))
+
+
+@register.filter
 def points(percent: float) -> str:
     """Return a figure that is in percent already: ``4.2%`` of 4.24."""
     return formats.percent(Decimal(str(percent)) / 100)

@@ -68,7 +68,7 @@ const show = (form, region, text) => {
 
 const refresh = async (form) => {
   const region = document.getElementById(form.dataset.calculator);
-  const address = `${form.action}?${queryOf(form)}`;
+  const address = `${form.action.split("#")[0]}?${queryOf(form)}`;
   running.get(form)?.abort();
   const asked = new AbortController();
   running.set(form, asked);
@@ -120,7 +120,8 @@ for (const form of document.querySelectorAll("[data-calculator]")) {
     ask(form);
   });
   form.addEventListener("submit", (event) => {
-    if (document.getElementById(form.dataset.calculator).dataset.part) return;
+    // A block's button leads on to the whole calculator.
+    if (document.getElementById(form.dataset.calculator).dataset.part === "summary") return;
     event.preventDefault();
     refresh(form);
   });

@@ -27,14 +27,18 @@ SAME_IN_BOTH = frozenset(
     AdamW, 8 bits
     Administration
     Architecture
+    Attention
     Catalogue
+    Checkpointing
     Contact
     Correction
     Date
+    Experts
     FLUX.1, 16 bits
     FP32 (TFLOPS)
     FP32, TFLOPS
     FP64, TFLOPS
+    Framework
     GPU
     Gradients
     Guides

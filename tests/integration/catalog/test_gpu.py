@@ -152,7 +152,7 @@ class TestCardPage:
     ) -> None:
         page(client, CARD)
 
-        with django_assert_max_num_queries(11):
+        with django_assert_max_num_queries(12):
             page(client, CARD)
 
 

@@ -200,12 +200,12 @@ class TestEveryUseCase:
     ) -> None:
         path = "/en/use-cases/" if key == "index" else address(key)
         client.get(path)
-        with django_assert_max_num_queries(6) as few:
+        with django_assert_max_num_queries(7) as few:
             client.get(path)
 
         for slug in (gpu.slug for gpu in GpuModel.objects.all()):
             publish(slug, 1_000_000)
-        with django_assert_max_num_queries(6) as many:
+        with django_assert_max_num_queries(7) as many:
             client.get(path)
 
         assert own_questions(many) == own_questions(few) > 0
