@@ -7,9 +7,11 @@ from django.conf import settings
 from django.db import connection
 
 from config.demo.acts import DAY
+from config.demo.cast import CAMILLE
 from config.demo.checkout import silence_webhooks
 from config.demo.founding import found_world
 from config.demo.history import History, catch_up, set_clock
+from config.demo.memory_test import keep_camilles_memory_test
 from config.demo.plan import FULL, Plan, Scale, build_plan
 from marketplace.accounts import clock
 from marketplace.accounts.models import ClockOffset, Organisation
@@ -84,4 +86,5 @@ def live_through(plan: Plan, *, ends_at: datetime, tell: Callable[[str], None]) 
             tell(f"{left + 1:>2} days ago: {history.fills} fills so far")
 
     history.run(told=told)
+    keep_camilles_memory_test(world.customers[CAMILLE.key], now=ends_at)
     return history.fills

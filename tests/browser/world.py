@@ -11,6 +11,7 @@ from billing.money import Currency
 from config.demo.cast import CAMILLE, FEATURED, Company, Machine, machines
 from config.demo.checkout import pay_in, silence_webhooks
 from config.demo.founding import Party, World, found_world
+from config.demo.memory_test import keep_camilles_memory_test
 from config.demo.plan import Plan
 from marketplace.accounts import clock
 from marketplace.accounts.models import Organisation, User
@@ -48,6 +49,7 @@ def make_world(*, now: datetime) -> None:
         _give_password(world.customers[shopper.key].user)
     _seller_without_servers(SELLER, admin=world.admin, now=now)
     _camilles_orders(world.customers[CAMILLE.key], now=now)
+    keep_camilles_memory_test(world.customers[CAMILLE.key], now=now)
 
 
 def _offer(machine: Machine, *, server: Server, world: World, now: datetime) -> None:
