@@ -47,7 +47,7 @@ SHOWN_ROWS: Final = 8
 MICRO: Final = 10**6
 # Costs are told for so much work: pictures or clips, millions of samples.
 ITEMS: Final = 100
-MILLION_SAMPLES: Final = 1_000
+MILLION_SAMPLES: Final = 1
 
 STANDINGS: Final[Mapping[Standing, Words]] = MappingProxyType(
     {
@@ -187,7 +187,7 @@ def other_block(
         key=key,
         form=form,
         boxes=tuple(form[box.name] for box in boxes),
-        rows=tuple(ranking.rows)[:SHOWN_ROWS],
+        rows=tuple(sorted(ranking.rows, key=_place))[:SHOWN_ROWS],
         needed_bytes=ranking.needed_bytes,
         needed_standing=ranking.standing,
     )
@@ -278,6 +278,12 @@ def _simulations(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices
 _RANKS: Final[Mapping[str, Rank]] = MappingProxyType(
     {"image-video": _images, "rendering": _scenes, "scientific": _simulations}
 )
+
+
+def _place(row: OtherRow) -> tuple[bool, bool, int]:
+    """Put what has a cost first, in the engine's order; then what is on offer, the cheapest first."""
+    is_costed = row.cost_micro is not None
+    return not is_costed, row.price_micro is None, 0 if is_costed else row.price_micro or 0
 
 
 def _whole(texts: Mapping[str, str], name: str, *, bounds: str = "") -> int:

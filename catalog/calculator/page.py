@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from catalog.calculator.answer import Answer, answer_to
 from catalog.calculator.presets import CARD_PRESET, USE_CASE_PRESETS
 from catalog.calculator.reading import SORTS, Asked, job_query, read_asked
@@ -47,6 +49,8 @@ def _queries(asked: Asked, choice: CurrencyChoice) -> dict[str, object]:
     currency = {"currency": choice.currency.value}
     sort = {} if asked.sort == SORTS[0] else {"sort": asked.sort}
     return {
+        "job_query": urlencode(job),
+        "json_url": f"{reverse('sizing-estimate')}?{urlencode(job)}",
         "share_query": urlencode(job | card | sort | currency),
         "base_query": urlencode(job | card | currency),
         "sorted_query": urlencode(job | card | sort),

@@ -148,6 +148,15 @@ class TestAnswer:
         assert first is not None
         assert again[1] == first[1]
 
+    def test_the_same_job_is_there_for_programs(self, client):
+        html = read(client, f"{QLORA}&sequence_tokens=4096")
+
+        found = re.search(r'href="(/api/v1/sizing/estimate/\?[^"]+)"', html)
+        assert found is not None
+        answer = client.get(unescape(found[1]))
+        assert answer.status_code == 200
+        assert "peak_bytes" in answer.content.decode()
+
     def test_digits_may_stand_in_groups(self, client):
         for typed in ("8 192", "8,192", "8\u202f192"):
             html = read(client, f"{QLORA}&sequence_tokens={typed}")
@@ -395,3 +404,62 @@ def test_the_accuracy_report_says_its_dates_and_stands_beside_other_rules(client
     assert "read on 30 Nov 2026; constants fitted on" in text
     assert "Fine-tuning memory, one card" in text
     assert "EleutherAI" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "said"),
+    [
+        ("image-video", "width_px=0", "the least is 16"),
+        ("image-video", "width_px=wide", "wide"),
+        ("image-video", "bits=3", "3"),
+        ("image-video", "diffusion_model=sd9", "sd9"),
+        ("image-video", "frames=10", "10"),
+        ("rendering", "scene_gb=0", "the least is 1"),
+        ("rendering", "scene_gb=-4", "-4"),
+        ("rendering", "render_engine=povray", "povray"),
+        ("scientific", "precision=fp8", "fp8"),
+        ("scientific", "precision=mixed&atoms=0", "the least is 1"),
+        ("scientific", "precision=mixed&atoms=many", "many"),
+    ],
+)
+def test_a_bad_value_of_another_job_is_told_and_gives_no_figure(client, key, query, said):
+    html = client.get(f"/en/use-cases/{key}/?{query}").content.decode()
+
+    answer = html.split('id="calculator-answer"')[1].split("</section>")[0]
+    assert said in words(answer)
+    assert FIGURE not in answer
+    assert "<table" not in answer
+
+
+def test_a_scene_needs_a_ninth_more_than_its_size_and_ranks_by_cost(client):
+    publish("rtx-4090", 330_000)
+    publish("rtx-5090", 690_000)
+
+    html = client.get("/en/use-cases/rendering/?scene_gb=18&currency=USD").content.decode()
+
+    answer = html.split('id="calculator-answer"')[1].split("</section>")[0]
+    names = re.findall(r'<a class="gpu"[^>]*>([^<]+)</a>', answer)
+    assert "20 GB indicative" in words(answer)
+    assert names[:2] == ["RTX 4090", "RTX 5090"]
+    assert "$0.475" in answer
+
+
+def test_a_setting_that_nobody_measured_has_no_figure(client):
+    html = client.get(
+        "/en/use-cases/image-video/?diffusion_model=flux-dev&width_px=512&height_px=512"
+    ).content.decode()
+
+    answer = html.split('id="calculator-answer"')[1].split("</section>")[0]
+    assert "Nobody has measured this setting" in words(answer)
+    assert FIGURE not in answer
+
+
+def test_double_precision_leaves_out_cards_that_are_slow_in_it(client):
+    publish("a100-sxm-80", 1_790_000)
+    publish("rtx-4090", 330_000)
+
+    html = client.get("/en/use-cases/scientific/?precision=fp64&currency=USD").content.decode()
+
+    answer = html.split('id="calculator-answer"')[1].split("</section>")[0]
+    assert "A100" in answer
+    assert "RTX 4090" not in answer
