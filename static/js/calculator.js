@@ -1,6 +1,6 @@
 // The calculator: the answer follows the form while it is filled in, and the address follows too.
 // Sliders and their boxes keep together. Without script a button sends the form.
-const WAIT_MS = 120;
+const WAIT_MS = 40;
 const grouped = new Intl.NumberFormat(document.documentElement.lang);
 const running = new WeakMap();
 
