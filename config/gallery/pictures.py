@@ -7,7 +7,8 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from config.templatetags import formats, pictures
+from catalog.calculator.terms import BarPart
+from config.templatetags import formats, memory_pictures, pictures
 
 # Invented figures, the same on every view: the page is photographed.
 BEGIN = datetime(2026, 11, 24, tzinfo=UTC)
@@ -48,6 +49,19 @@ def _memory(state: str, capacity_gb: int) -> Callable[[], Named]:
         ]
         label = _("Memory of a sample model.")
         return "memory_bar", state, pictures.memory_bar(parts, capacity_gb, label)
+
+    return picture
+
+
+def _lines(state: str, factor: int) -> Callable[[], Named]:
+    def picture() -> Named:
+        parts = [
+            BarPart(label=_("Weights"), size_gb=Decimal("5.2") * factor, colour="m1"),
+            BarPart(label=_("Activations"), size_gb=Decimal("3.1") * factor, colour="m3"),
+            BarPart(label=_("Logits"), size_gb=Decimal("2.6") * factor, colour="m4"),
+        ]
+        low, high = Decimal("9.8") * factor, Decimal("12.4") * factor
+        return "card_lines", state, memory_pictures.card_lines(parts, low, high)
 
     return picture
 
@@ -95,6 +109,9 @@ PICTURES = (
     _memory("capacity_gb=24", 24),
     _memory("capacity_gb=15", 15),
     _memory("capacity_gb=12", 12),
+    _lines("high_gb=12.4", 1),
+    _lines("high_gb=74.4", 6),
+    _lines("high_gb=372", 30),
     _spark("values=12, …", 12, 14, 13, 17, 16, 19, 18, 22),
     _spark("values=12, None, …", 12, 14, None, 17, 15, None, 13, 11),
     _spark("values=12", 12),
