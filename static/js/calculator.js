@@ -109,7 +109,6 @@ const search = (box) => {
 
 const prepare = (form) => {
   for (const slider of form.querySelectorAll("[data-stops]")) tell(slider);
-  for (const box of form.querySelectorAll("[data-search]")) box.parentElement.hidden = false;
 };
 
 for (const form of document.querySelectorAll("[data-calculator]")) {
