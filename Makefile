@@ -58,7 +58,7 @@ run: setup-test ## Run CMD="…" beside a throw-away database and broker
 test: setup-test lint types contracts templates compose deploy-check ## Every check and every test but the long ones
 	@$(STACK) run -- $(MAKE) migrations-here build-here pytest-here
 
-test-fast: setup-test ## The tests that need no database
+test-fast: setup-test messages ## The tests that need no database
 	@$(SETTINGS_ONLY) $(BIN)/pytest tests/unit -n 0 -m "not long" $(PYTEST_OPTIONS)
 
 test-long: setup-test ## The long tests: many property examples, kills, races

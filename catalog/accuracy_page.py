@@ -8,8 +8,8 @@ from typing import Any, Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from sizing.accuracy_json import stored_report_object
-from sizing.constants_dates import constants_fitted_on
+from sizing.accuracy.constants_dates import constants_fitted_on
+from sizing.accuracy.plain import stored_report_object
 
 Words = str | Promise
 

@@ -11,9 +11,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from catalog.calculator.choices import METHODS
-from sizing.language_models import all_language_models
-from sizing.seed_classes import Claim, SeedClass, Standing, seed_classes
-from sizing.seed_figures import SeedFigure, seed_figures
+from sizing.accuracy.seed_classes import Claim, SeedClass, Standing, seed_classes
+from sizing.accuracy.seed_figures import SeedFigure, seed_figures
+from sizing.shapes.language_models import all_language_models
 
 Words = str | Promise
 

@@ -20,7 +20,7 @@ from catalog.models import GpuModel
 from catalog.ordering import DEFAULT_SORT, Order, read_order
 from catalog.queries_listed import ListedGpu
 from sizing.fits import Job
-from sizing.language_models import all_language_models
+from sizing.shapes.language_models import all_language_models
 
 MAX_MEMORY_GB = 1_000  # Above every card; a longer number is a mistake.
 MAX_TYPED_LENGTH = 40  # Enough to recognise one's own text.

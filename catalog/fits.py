@@ -7,9 +7,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from sizing.architecture import LanguageModel
 from sizing.fits import Job, Verdict, needed_bytes, verdict
-from sizing.language_models import all_language_models
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.language_models import all_language_models
 from sizing.units import GB
 
 # Few enough to choose from at a glance: the sizes that people train and serve, smallest first.

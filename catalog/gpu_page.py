@@ -16,7 +16,7 @@ from catalog.fits import Fit, Wanted
 from catalog.models import GpuModel, PublishedOffer, TradedHour
 from catalog.queries_listed import ListedGpu
 from sizing.fits import Job
-from sizing.language_models import all_language_models
+from sizing.shapes.language_models import all_language_models
 
 DAY = timedelta(hours=24)
 NEIGHBOURS = 3  # Enough to choose from, short enough for the side of the page.

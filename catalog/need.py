@@ -16,7 +16,7 @@ from catalog.fits import FILTER_JOBS, JOB_LABELS, WELL_KNOWN, Fit, Wanted
 from catalog.queries import cheapest
 from catalog.queries_listed import ListedGpu
 from sizing.fits import Job
-from sizing.language_models import all_language_models
+from sizing.shapes.language_models import all_language_models
 
 DEFAULT_JOB = Job.QLORA
 DEFAULT_MODEL = "llama-2-13b-hf"

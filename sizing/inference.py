@@ -23,7 +23,7 @@ from typing import Final
 
 from sizing.capacity import MEMORY_SHARE_PERCENT, rounded_down_b
 from sizing.csv_tables import Source, table_rows
-from sizing.language_models import all_language_models
+from sizing.shapes.language_models import all_language_models
 from sizing.units import BILLION, GB
 
 

@@ -21,8 +21,8 @@ from types import MappingProxyType
 from typing import Final
 
 from sizing.csv_tables import table_rows
-from sizing.language_models import all_language_models
 from sizing.nearest import nearest
+from sizing.shapes.language_models import all_language_models
 from sizing.units import GB, GIB, MIB
 
 # fmt: off

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sizing.architecture import LanguageModel
 from sizing.capacity import BYTES_TENTHS_PER_PARAMETER
 from sizing.capacity import Method as CapacityMethod
+from sizing.shapes.architecture import LanguageModel
 
 SIXTEEN_BITS_BYTES: Final = 2
 

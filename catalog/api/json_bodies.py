@@ -7,7 +7,7 @@ from typing import IO, Any
 from rest_framework.parsers import BaseParser
 
 from sizing.bounds import InputError
-from sizing.config_json import MOST_DEPTH
+from sizing.shapes.config_json import MOST_DEPTH
 
 
 class StrictJSONParser(BaseParser):

@@ -33,23 +33,22 @@ from catalog.forms import DEFAULT_CURRENCY
 from catalog.queries import listed_gpus
 from catalog.queries_prices import live_prices, prices_as_of
 from catalog.sizing_words import plain_problem_text
-from sizing.accuracy_json import heading_object, stored_report_object
-from sizing.answers import (
+from sizing.accuracy.plain import heading_object, stored_report_object
+from sizing.bounds import InputError
+from sizing.capacity import indicative_capacity
+from sizing.cards import Card, all_cards
+from sizing.plain.answers import (
     capacity_object,
     estimate_object,
     fit_object,
     ranked_object,
     whole_fit_object,
 )
-from sizing.bounds import InputError
-from sizing.capacity import indicative_capacity
-from sizing.cards import all_cards
-from sizing.job_texts import job_from, work_tokens_from
-from sizing.models import Card
-from sizing.plain_values import is_given, read_whole, unknown_choice
+from sizing.plain.jobs import job_from, work_tokens_from
+from sizing.plain.places import cards_from, counts_from, gpus_from, job_to_place
+from sizing.plain.values import is_given, read_whole, unknown_choice
 from sizing.planning.ranking import rank
 from sizing.planning.work import Work
-from sizing.where_texts import cards_from, counts_from, gpus_from, job_to_place
 
 PRICE_BASIS = "best offer now for so many GPUs on one server, per GPU and hour, excluding tax"
 # Some milliseconds each.

@@ -7,8 +7,8 @@ from drf_spectacular.utils import OpenApiParameter, inline_serializer
 from rest_framework import serializers
 
 from billing.money import Currency
-from sizing.field_help import FIELD_HELP
-from sizing.job_texts import JOB_FIELDS, Task, field_names
+from sizing.plain.field_help import FIELD_HELP
+from sizing.plain.jobs import JOB_FIELDS, Task, field_names
 
 # Fields that are not whole numbers and whose choices are too many to list, or of no fixed number.
 _TEXTS = frozenset({"model", "config", "recipe", "weight_format", "lora_targets"})

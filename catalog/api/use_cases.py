@@ -28,9 +28,9 @@ from catalog.use_cases import cells
 from catalog.use_cases.cells import CellOf
 from catalog.use_cases.columns import columns
 from catalog.use_cases.rows import CaseRow
+from sizing.benchmarked.rendering import Basis, render_score
 from sizing.fits import Verdict
 from sizing.inference import WeightBits
-from sizing.rendering import Basis, render_score
 
 # Its answer came first and holds all three capacities; it stays as it is.
 FIRST = "fine-tuning"

@@ -11,9 +11,8 @@ from catalog.calculator.rows import Verdicts, verdicts_on
 from catalog.calculator.savings import Weighing, weighed
 from catalog.calculator.terms import BarPart, ShownTerm, bar_parts, shown_terms
 from catalog.calculator.words import LEFT_OUT, assumption_text
-from sizing.cards import all_cards
+from sizing.cards import Card, all_cards
 from sizing.estimates import MARGIN_PERCENT, Estimate
-from sizing.models import Card
 from sizing.planning.backwards import Backwards, backwards
 from sizing.serving.memory import estimate_serving
 from sizing.training.job import TrainingJob

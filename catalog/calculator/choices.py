@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from sizing.job_texts import Task
+from sizing.plain.jobs import Task
 from sizing.serving.formats import KvFormat, all_weight_formats
 from sizing.serving.job import Engine
 from sizing.training.choices import (

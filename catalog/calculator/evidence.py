@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from catalog.calculator.reading import Job
-from sizing.accuracy_json import stored_report_object
-from sizing.language_models import all_language_models
+from sizing.accuracy.plain import stored_report_object
 from sizing.measurements import Measurement, Metric, own_measurements, source_name
 from sizing.serving.job import ServingJob
+from sizing.shapes.language_models import all_language_models
 from sizing.training.job import TrainingJob
 
 # Runs further away than these factors say nothing of a job.

@@ -18,8 +18,8 @@ from catalog.calculator import choices
 from catalog.calculator.choices import Choices, Words
 from catalog.sizing_words import problem_text
 from sizing.bounds import InputError
-from sizing.job_texts import Task, field_names
-from sizing.language_models import all_language_models
+from sizing.plain.jobs import Task, field_names
+from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import Method
 from sizing.training.profiles import PROFILES, Profile
 

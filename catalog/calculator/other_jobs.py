@@ -20,27 +20,31 @@ from catalog.calculator.words import VERDICTS
 from catalog.fits import KINDS
 from catalog.queries import GpuRow
 from catalog.sizing_words import problem_text
-from sizing.bounds import InputError
-from sizing.cards import all_cards
-from sizing.diffusion_jobs import (
+from sizing.benchmarked.diffusion_jobs import (
     DiffusionJob,
     check_diffusion_job,
     diffusion_models,
     estimate_diffusion,
     rank_diffusion,
 )
-from sizing.fits import Verdict
-from sizing.models import Card
-from sizing.plain_values import read_whole
-from sizing.render_jobs import (
+from sizing.benchmarked.rendering_jobs import (
     Engine,
     RenderingJob,
     RenderVerdict,
     check_rendering_job,
     rank_rendering,
 )
-from sizing.science_jobs import Precision, ScientificJob, check_scientific_job, rank_scientific
-from sizing.standing import Figure, Standing
+from sizing.benchmarked.scientific_jobs import (
+    Precision,
+    ScientificJob,
+    check_scientific_job,
+    rank_scientific,
+)
+from sizing.benchmarked.standing import Figure, Standing
+from sizing.bounds import InputError
+from sizing.cards import Card, all_cards
+from sizing.fits import Verdict
+from sizing.plain.values import read_whole
 from sizing.units import GB
 
 SHOWN_ROWS: Final = 8

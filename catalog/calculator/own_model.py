@@ -5,9 +5,9 @@ from typing import Final
 
 from django.conf import settings
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import InputError
-from sizing.config_json import parse_config
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.config_json import parse_config
 
 # Servers cut addresses at some 4,000 characters; the job's other fields take a few hundred.
 MOST_ADDRESS_CHARACTERS: Final = 2_600

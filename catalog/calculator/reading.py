@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 from catalog.calculator.form import MAX_TYPED_LENGTH, CalculatorForm, known_names
 from sizing.bounds import InputError
 from sizing.cards import all_cards
-from sizing.job_texts import (
+from sizing.nearest import nearest
+from sizing.plain.jobs import (
     MODEL_FIELDS,
     WORK_FIELDS,
     Task,
@@ -16,7 +17,6 @@ from sizing.job_texts import (
     job_values,
     work_tokens_from,
 )
-from sizing.nearest import nearest
 from sizing.planning.work import Work
 from sizing.serving.job import ServingJob
 from sizing.training.choices import Method

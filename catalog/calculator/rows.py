@@ -10,10 +10,9 @@ from catalog.calculator.choices import SETTINGS, Words
 from catalog.calculator.reading import Asked, Job
 from catalog.calculator.words import SPLITS, VERDICTS
 from catalog.fits import CARD_PERCENT, KINDS
-from sizing.cards import all_cards
+from sizing.cards import Card, all_cards
 from sizing.estimates import Estimate
 from sizing.fits import Verdict
-from sizing.models import Card
 from sizing.planning.changes import smallest_change
 from sizing.planning.placing import Placed
 from sizing.planning.ranking import Ranked, rank

@@ -7,8 +7,8 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from catalog.calculator.choices import Words
-from sizing.assumptions import Assumption
 from sizing.fits import Verdict
+from sizing.shapes.assumptions import Assumption
 
 VERDICTS: Final[Mapping[Verdict, Words]] = MappingProxyType(
     {

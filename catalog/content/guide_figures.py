@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from catalog.content.guide_files import FOLDER
+from sizing.benchmarked.rendering import measured_scores
 from sizing.cards import all_cards
-from sizing.rendering import measured_scores
 
 MARK = re.compile(r"<p>\[\[([a-z0-9-]+)\]\]</p>\n?")
 NAMED = re.compile(r"^\[\[(.+)\]\]\s*$", re.MULTILINE)

@@ -5,8 +5,7 @@ from django.db import transaction
 from catalog.content.use_cases import cards_of
 from catalog.models import GpuModel
 from marketplace.accounts.public_pages import pages_changed
-from sizing.cards import all_cards
-from sizing.models import Card
+from sizing.cards import Card, all_cards
 
 FIGURES = (
     "fp16_dense_tflops",

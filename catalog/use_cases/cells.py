@@ -10,8 +10,16 @@ from django.utils.translation import ngettext
 
 from catalog.queries import EIGHT_GPUS
 from catalog.use_cases.rows import CaseRow
+from sizing.benchmarked.diffusion import diffusion_runs
+from sizing.benchmarked.rendering import (
+    Basis,
+    RenderScore,
+    micro_per_million_samples,
+    render_score,
+    rt_cores,
+)
+from sizing.benchmarked.scientific import fluid_speeds, micro_per_tflops
 from sizing.capacity import Method, indicative_parameters_b
-from sizing.diffusion import diffusion_runs
 from sizing.fits import Verdict, verdict
 from sizing.inference import (
     WeightBits,
@@ -20,14 +28,6 @@ from sizing.inference import (
     reference_read_bytes,
     servable_parameters_b,
 )
-from sizing.rendering import (
-    Basis,
-    RenderScore,
-    micro_per_million_samples,
-    render_score,
-    rt_cores,
-)
-from sizing.scientific import fluid_speeds, micro_per_tflops
 
 Text = str | Promise
 Value = int | Decimal | bool | Verdict | None

@@ -13,11 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from catalog.content.use_cases import columns_of
 from catalog.use_cases import cells
 from catalog.use_cases.cells import CellOf, Text
+from sizing.benchmarked.diffusion import diffusion_runs
+from sizing.benchmarked.rendering import measured_scores, rt_core_sources
+from sizing.benchmarked.scientific import fluid_speeds
 from sizing.csv_tables import Source
-from sizing.diffusion import diffusion_runs
 from sizing.inference import WeightBits, measured_decodes
-from sizing.rendering import measured_scores, rt_core_sources
-from sizing.scientific import fluid_speeds
 
 
 class Kind(StrEnum):

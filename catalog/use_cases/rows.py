@@ -7,8 +7,7 @@ from billing.money import Currency
 from catalog.content.use_cases import cards_of, columns_of, use_case_keys
 from catalog.models import Quote
 from catalog.queries import EIGHT_GPUS, GpuRow, cheapest, gpu_rows, listed_gpus
-from sizing.cards import card_by_slug
-from sizing.models import Card
+from sizing.cards import Card, card_by_slug
 
 PRICE_OF_EIGHT = "price8"
 MAX_COMPARED = 4

@@ -18,8 +18,8 @@ from catalog.use_cases.rows import case_rows, comparison, listed_rows
 from catalog.use_cases.table import shown_rows
 from marketplace.accounts import clock
 from marketplace.accounts.public_pages import public_page
+from sizing.benchmarked.diffusion import diffusion_runs
 from sizing.csv_tables import Source
-from sizing.diffusion import diffusion_runs
 
 TRIAL_HOURS = 3  # Enough to load a model and watch the memory of a few hundred steps.
 # The use case whose table judges cards by single runs; it shows them all.

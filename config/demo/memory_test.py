@@ -5,8 +5,8 @@ from datetime import datetime
 from config.demo.founding import Party
 from marketplace.models import MemoryTest
 from marketplace.operations.memory_tests import create_memory_test
-from sizing.language_models import model_by_slug
 from sizing.measure.runs import MeasuredRun, Work
+from sizing.shapes.language_models import model_by_slug
 
 
 def keep_camilles_memory_test(camille: Party, *, now: datetime) -> MemoryTest:

@@ -12,8 +12,8 @@ from catalog.models import GpuModel
 from marketplace.forms.sent_once import SentOnceForm
 from marketplace.queries.memory_tests import WORK_NAMES
 from sizing.bounds import BOUNDS
-from sizing.language_models import all_language_models, model_by_slug
 from sizing.measure.runs import MOST_NEW_TOKENS, MeasuredRun, Targets, Work, is_measurable
+from sizing.shapes.language_models import all_language_models, model_by_slug
 
 # More than any job has parameters; the rest of a longer address is not read.
 MOST_PARAMETERS = 40

@@ -5,11 +5,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sizing.accuracy import AccuracyReport, Comparison, Group, VerdictCount, accuracy_report, meets
-from sizing.accuracy_json import heading_object, report_object
+from sizing.accuracy.constants_dates import constants_fitted_on
+from sizing.accuracy.plain import heading_object, report_object
+from sizing.accuracy.report import (
+    AccuracyReport,
+    Comparison,
+    Group,
+    VerdictCount,
+    accuracy_report,
+    meets,
+)
 from sizing.commands.answers import answer, answer_json, new_parser, refuse
-from sizing.constants_dates import constants_fitted_on
-from sizing.errors import ErrorSummary
 from sizing.measurements import (
     MOST_FILE_BYTES,
     READ_ON,
@@ -20,6 +26,7 @@ from sizing.measurements import (
     own_measurements,
     source_name,
 )
+from sizing.relative_errors import ErrorSummary
 
 if TYPE_CHECKING:
     from sizing.commands.answers import Subparsers

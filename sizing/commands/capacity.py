@@ -3,10 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from sizing.answers import capacity_object, capacity_rule
 from sizing.capacity import Capacity, indicative_capacity
 from sizing.cards import UnknownCardError, all_cards, card_by_slug
 from sizing.commands.answers import answer, answer_json, new_parser, refuse
+from sizing.plain.answers import capacity_object, capacity_rule
 
 if TYPE_CHECKING:
     from sizing.commands.answers import Subparsers

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from sizing.answers import estimate_object
 from sizing.commands.answers import answer, answer_json, new_parser
 from sizing.commands.job_options import add_job_options, job_texts_of
-from sizing.job_texts import job_from
+from sizing.plain.answers import estimate_object
+from sizing.plain.jobs import job_from
 from sizing.units import GB
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from sizing.answers import fit_object, whole_fit_object
 from sizing.cards import all_cards
 from sizing.commands.answers import answer, answer_json, new_parser
 from sizing.commands.estimate import assumption_lines, gb, job_line
 from sizing.commands.job_options import add_job_options, job_texts_of
+from sizing.plain.answers import fit_object, whole_fit_object
+from sizing.plain.places import cards_from, gpus_from, job_to_place
 from sizing.units import BILLION
-from sizing.where_texts import cards_from, gpus_from, job_to_place
 
 if TYPE_CHECKING:
     from sizing.commands.answers import Subparsers

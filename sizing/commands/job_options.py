@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from sizing.bounds import InputError
-from sizing.config_json import MOST_CONFIG_BYTES
-from sizing.field_help import FIELD_HELP
-from sizing.job_texts import JOB_FIELDS, MODEL_FIELDS, Task, field_names
+from sizing.plain.field_help import FIELD_HELP
+from sizing.plain.jobs import JOB_FIELDS, MODEL_FIELDS, Task, field_names
+from sizing.shapes.config_json import MOST_CONFIG_BYTES
 
 _OF_TWO_TASKS: Final = frozenset(JOB_FIELDS[Task.TRAINING]) & frozenset(JOB_FIELDS[Task.SERVING])
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sizing.commands.answers import EXIT_OK, answer, answer_json, new_parser, refuse
 from sizing.estimates import Estimate
-from sizing.language_models import UnknownModelError, model_by_slug
 from sizing.measure.prediction import predicted
 from sizing.measure.results import Outcome, Result
 from sizing.measure.rows import OWN_SOURCE, Peak, csv_text, rows_of
 from sizing.measure.runner import RunFailedError, measured, missing_for
 from sizing.measure.runs import MeasuredRun, Work, job_of, plan_of
 from sizing.measure.script import script_text
+from sizing.shapes.language_models import UnknownModelError, model_by_slug
 from sizing.units import GB
 
 if TYPE_CHECKING:

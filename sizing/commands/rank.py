@@ -4,16 +4,16 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from sizing.answers import ranked_object
 from sizing.cards import all_cards
 from sizing.commands.answers import answer, answer_json, new_parser
 from sizing.commands.estimate import assumption_lines, gb, job_line
 from sizing.commands.job_options import add_job_options, job_texts_of, read_file
-from sizing.job_texts import work_tokens_from
-from sizing.plain_values import read_whole
+from sizing.plain.answers import ranked_object
+from sizing.plain.jobs import work_tokens_from
+from sizing.plain.places import cards_from, counts_from, job_to_place, prices_from, prices_of_file
+from sizing.plain.values import read_whole
 from sizing.planning.ranking import rank
 from sizing.planning.work import Work
-from sizing.where_texts import cards_from, counts_from, job_to_place, prices_from, prices_of_file
 
 if TYPE_CHECKING:
     from sizing.commands.answers import Subparsers

@@ -10,9 +10,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import InputError, check_bounds
 from sizing.measure.on_card import JOB_FORMAT
+from sizing.shapes.architecture import LanguageModel
 
 # Two depths give the slope per layer and what does not depend on depth.
 SHALLOW_LAYERS: Final = (2, 4)

@@ -9,14 +9,14 @@ values and activations of real ones differ by up to a factor two, their weights 
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import BOUNDS
-from sizing.by_hand import model_of_size
-from sizing.language_models import all_language_models
-from sizing.models import Card
+from sizing.cards import Card
 from sizing.planning.halving import largest_passing
 from sizing.planning.placing import Job, place
 from sizing.serving.job import ServingJob
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.by_hand import model_of_size
+from sizing.shapes.language_models import all_language_models
 from sizing.training.job import MOST_TOKENS_PER_PASS, TrainingJob
 from sizing.units import BILLION
 

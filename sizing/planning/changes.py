@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from sizing.bounds import InputError
-from sizing.models import Card
+from sizing.cards import Card
 from sizing.planning.backwards import longest_tokens, most_requests, with_tokens
 from sizing.planning.halving import largest_passing
 from sizing.planning.placing import COUNTS, Job, Placed, place

@@ -18,9 +18,9 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
+from sizing.cards import Card
 from sizing.estimates import MARGIN_PERCENT, Estimate, verdict_on
 from sizing.fits import Verdict
-from sizing.models import Card
 from sizing.serving.job import RESERVING_ENGINES, ServingJob
 from sizing.serving.job import Split as ServingSplit
 from sizing.serving.memory import estimate_serving

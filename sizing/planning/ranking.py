@@ -12,8 +12,8 @@ from enum import StrEnum
 from math import inf
 from typing import NamedTuple
 
+from sizing.cards import Card
 from sizing.fits import Verdict
-from sizing.models import Card
 from sizing.planning.placing import COUNTS, Job, Placed, Sharing, choose, plans_by_count
 from sizing.planning.work import (
     Interval,

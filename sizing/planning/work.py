@@ -23,7 +23,7 @@ processor's steps where states lie with the server, steps too short to fill a ca
 
 from typing import Final, NamedTuple
 
-from sizing.models import Card
+from sizing.cards import Card
 from sizing.planning.constants import planning_constants
 from sizing.planning.placing import place
 from sizing.serving.job import Engine, ServingJob

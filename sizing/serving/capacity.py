@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from sizing.bounds import BOUNDS
+from sizing.cards import Card
 from sizing.estimates import MARGIN_PERCENT
-from sizing.models import Card
 from sizing.serving.constants import Constants
 from sizing.serving.job import RESERVING_ENGINES, ServingJob
 from sizing.serving.memory import estimate_serving, reserved_bytes

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
-from sizing.errors import percentile
 from sizing.measurements import Measurement, Metric
+from sizing.relative_errors import percentile
 from sizing.serving.constants import (
     MICROSECOND,
     Constants,

@@ -13,10 +13,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import InputError
 from sizing.csv_tables import table_rows
 from sizing.nearest import nearest
+from sizing.shapes.architecture import LanguageModel
 
 BITS_PER_BYTE: Final = 8
 SIXTEEN_BITS: Final = 16

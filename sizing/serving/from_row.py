@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from sizing.language_models import all_language_models
+from sizing.cards import Card
 from sizing.measurements import INFERENCE_TASK, Measurement, Metric
-from sizing.models import Card
 from sizing.serving.constants import Constants
 from sizing.serving.formats import KvFormat, WeightFormat, all_weight_formats
 from sizing.serving.job import (
@@ -28,6 +27,7 @@ from sizing.serving.job import (
 from sizing.serving.measured_cards import card_named
 from sizing.serving.memory import estimate_serving
 from sizing.serving.speed import decode_speed, prefill_speed
+from sizing.shapes.language_models import all_language_models
 
 # Rows of LitGPT give no length: its script generates 50 tokens after a prompt of some ten.
 LITGPT_TOKENS: Final = 60

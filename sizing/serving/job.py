@@ -5,9 +5,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import InputError, check_bounds
 from sizing.serving.formats import KvFormat, WeightFormat
+from sizing.shapes.architecture import LanguageModel
 
 
 class Engine(StrEnum):

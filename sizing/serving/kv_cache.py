@@ -10,8 +10,8 @@ Source: the definitions of these kinds of attention; the measured rows of Qwen3 
 
 from typing import Final
 
-from sizing.architecture import LanguageModel
 from sizing.serving.formats import BITS_PER_BYTE, KV_BITS, KvFormat
+from sizing.shapes.architecture import LanguageModel
 
 KEYS_AND_VALUES: Final = 2
 STATE_BYTES: Final = 4

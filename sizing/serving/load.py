@@ -7,7 +7,7 @@ all, the experts that any of them needs, and every request's own cache.
 
 from typing import Final, NamedTuple
 
-from sizing.models import Card
+from sizing.cards import Card
 from sizing.serving.formats import BITS_PER_BYTE, KV_BITS, read_bytes
 from sizing.serving.job import ServingJob, Split
 from sizing.serving.kv_cache import kept_layer_tokens, layer_token_elements

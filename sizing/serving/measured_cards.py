@@ -6,9 +6,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from sizing.cards import all_cards
+from sizing.cards import Card, all_cards
 from sizing.csv_tables import table_rows
-from sizing.models import Card
 
 _MAKERS: Final = ("nvidia", "amd", "geforce", "tesla", "radeon", "instinct", "generation", "rtx")
 _NO_PCIE: Final = Decimal(5)

@@ -12,13 +12,13 @@ Left out: images and other inputs beside text, speculative decoding, adapters, p
 
 from typing import Final
 
-from sizing.architecture import LanguageModel
+from sizing.cards import Card
 from sizing.estimates import Estimate, Part, Term
-from sizing.models import Card
 from sizing.serving.constants import Constants, own_constants
 from sizing.serving.formats import weight_bytes
 from sizing.serving.job import RESERVING_ENGINES, Cache, Counted, Engine, ServingJob, Split
 from sizing.serving.kv_cache import kv_cache_bytes
+from sizing.shapes.architecture import LanguageModel
 
 ACTIVATION_BYTES: Final = 2
 # llama.cpp computes activations in 32 bits.

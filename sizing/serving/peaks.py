@@ -4,8 +4,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from sizing.cards import Card
 from sizing.csv_tables import table_rows
-from sizing.models import Card
 from sizing.serving.job import Engine
 
 TERA: Final = 10**12

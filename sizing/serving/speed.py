@@ -21,8 +21,7 @@ servers, queues, speculative decoding.
 from dataclasses import dataclass
 from typing import Final
 
-from sizing.architecture import LanguageModel
-from sizing.models import Card
+from sizing.cards import Card
 from sizing.serving.constants import (
     Constants,
     MemoryKind,
@@ -34,6 +33,7 @@ from sizing.serving.constants import (
 from sizing.serving.job import Engine, ServingJob, Split
 from sizing.serving.load import DecodeLoad, decode_load
 from sizing.serving.peaks import UnknownPeakError, measured_peaks, peak_flops
+from sizing.shapes.architecture import LanguageModel
 
 FLOPS_PER_PARAMETER: Final = 2
 # What tensor parallelism keeps of a prompt's speed, low and high. Inferred.

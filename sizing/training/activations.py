@@ -13,7 +13,7 @@ an adapter need no input. A factor fitted to measurements stands for what framew
 
 from typing import Final, NamedTuple
 
-from sizing.architecture import LanguageModel
+from sizing.shapes.architecture import LanguageModel
 from sizing.training.choices import (
     ATTENTION_TARGETS,
     Adapter,

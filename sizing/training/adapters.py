@@ -8,7 +8,7 @@ them, as PEFT does with experts that are layers of their own; the router is left
 from functools import lru_cache
 from typing import Final
 
-from sizing.architecture import LanguageModel, LatentAttention
+from sizing.shapes.architecture import LanguageModel, LatentAttention
 from sizing.training.choices import ATTENTION_TARGETS, MLP_TARGETS, Adapter, Target
 from sizing.training.job import TrainingJob
 

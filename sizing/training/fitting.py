@@ -19,8 +19,8 @@ from dataclasses import fields, replace
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from sizing.errors import percentile
 from sizing.measurements import INFERENCE_TASK, Measurement, Metric
+from sizing.relative_errors import percentile
 from sizing.training.choices import Method
 from sizing.training.constants import TABLE, Constants
 from sizing.training.from_row import UnreadableRowError, training_job

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from sizing.language_models import model_by_slug
 from sizing.measurements import Measurement, Metric
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import (
     ALL_LINEAR,
     QUERIES_AND_VALUES,

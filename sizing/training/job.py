@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import InputError, check_bounds
+from sizing.shapes.architecture import LanguageModel
 from sizing.training.choices import (
     ALL_LINEAR,
     RECIPES,

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from sizing.architecture import LanguageModel
+from sizing.shapes.architecture import LanguageModel
 from sizing.training.adapters import adapter_parameters, whole_parameters
 from sizing.training.choices import (
     BITS,

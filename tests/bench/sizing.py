@@ -6,10 +6,10 @@ from time import process_time_ns
 from typing import Final
 
 from sizing.cards import all_cards
-from sizing.language_models import model_by_slug
 from sizing.planning.placing import COUNTS
 from sizing.planning.ranking import rank
 from sizing.planning.work import Work
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import Method, Sharding
 from sizing.training.job import TrainingJob
 from sizing.training.memory import estimate_training

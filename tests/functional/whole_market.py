@@ -41,8 +41,8 @@ from marketplace.models import (
 from marketplace.operations.market_state import set_market_state
 from marketplace.operations.matching import match_shard
 from marketplace.operations.memory_tests import create_memory_test
-from sizing.language_models import model_by_slug
 from sizing.measure.runs import MeasuredRun, Work
+from sizing.shapes.language_models import model_by_slug
 from tests.builders import FINGERPRINT
 from tests.exchange import SSH_KEY, make_offer, place
 from tests.factories import (

@@ -10,6 +10,7 @@ import pytest
 from catalog.content.guide_figures import EXAMPLE_BILLIONS, RECIPES, unknown_figures
 from catalog.content.guide_files import FOLDER, GuideTextFile, guide_files
 from catalog.content.use_cases import use_case_keys
+from sizing.benchmarked.rendering import measured_scores
 from sizing.capacity import Method, indicative_parameters_b
 from sizing.cards import all_cards
 from sizing.inference import (
@@ -19,7 +20,6 @@ from sizing.inference import (
     reference_read_bytes,
     servable_parameters_b,
 )
-from sizing.rendering import measured_scores
 from sizing.units import GB
 
 LANGUAGES = ["en", "fr"]

@@ -13,7 +13,7 @@ from catalog.sizing_words import (
     problem_text,
 )
 from sizing.bounds import PROBLEMS, InputError
-from sizing.job_texts import Task, field_names
+from sizing.plain.jobs import Task, field_names
 
 BIG = InputError(
     field="sequence_tokens",

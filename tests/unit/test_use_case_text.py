@@ -14,11 +14,15 @@ from catalog.content.use_cases import (
     use_case_text,
 )
 from catalog.use_cases.columns import columns
+from sizing.benchmarked.rendering import (
+    ESTIMATE_ERROR_PERCENT,
+    ESTIMATED_SCORE_PER_TFLOPS,
+    blender_version,
+)
 from sizing.capacity import BYTES_TENTHS_PER_PARAMETER, MEMORY_SHARE_PERCENT
 from sizing.cards import all_cards
 from sizing.csv_tables import table_rows
 from sizing.inference import BYTES_HUNDREDTHS_PER_PARAMETER
-from sizing.rendering import ESTIMATE_ERROR_PERCENT, ESTIMATED_SCORE_PER_TFLOPS, blender_version
 
 LANGUAGES = ["en", "fr"]
 KEYS = use_case_keys()

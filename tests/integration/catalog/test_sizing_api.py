@@ -10,9 +10,9 @@ from rest_framework.throttling import AnonRateThrottle
 
 from catalog.forms import DEFAULT_CURRENCY
 from catalog.models import GpuModel, PublishedOffer
-from sizing.answers import estimate_object
 from sizing.cards import all_cards
-from sizing.job_texts import job_from
+from sizing.plain.answers import estimate_object
+from sizing.plain.jobs import job_from
 from tests.integration.catalog.prices import AS_OF, Publish
 from tests.unit.sizing.published_configs import LLAMA
 

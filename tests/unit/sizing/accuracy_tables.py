@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sizing.accuracy import AccuracyReport
-from sizing.accuracy_json import report_object
+from sizing.accuracy.plain import report_object
+from sizing.accuracy.report import AccuracyReport
 from sizing.csv_tables import table_rows
-from sizing.errors import ErrorSummary
 from sizing.measurements import REASON_TEXTS, Reason, source_name
+from sizing.relative_errors import ErrorSummary
 from tests.unit.sizing.own_report import own_report
 
 ROOT = Path(__file__).parents[3]

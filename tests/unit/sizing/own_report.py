@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from sizing.accuracy import AccuracyReport, accuracy_report
-from sizing.judging import Judgement, judged
+from sizing.accuracy.judging import Judgement, judged
+from sizing.accuracy.report import AccuracyReport, accuracy_report
 from sizing.measurements import own_measurements
 
 

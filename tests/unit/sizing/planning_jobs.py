@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from sizing.cards import card_by_slug
-from sizing.language_models import model_by_slug
-from sizing.models import Card
+from sizing.cards import Card, card_by_slug
 from sizing.serving.formats import weight_format_by_slug
 from sizing.serving.job import ServingJob
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import Method
 from sizing.training.job import TrainingJob
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sizing.accuracy_json import stored_report_object
+from sizing.accuracy.plain import stored_report_object
 from tests.unit.sizing.accuracy_tables import DOCS, all_tables, stored_report
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.errors import ErrorSummary, RowError, percentile, row_error, summed_up
+from sizing.relative_errors import ErrorSummary, RowError, percentile, row_error, summed_up
 
 
 def test_the_error_is_relative_to_what_was_measured() -> None:

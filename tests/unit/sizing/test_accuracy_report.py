@@ -2,7 +2,9 @@
 
 import pytest
 
-from sizing.accuracy import (
+from sizing.accuracy.judging import Judgement, Kind
+from sizing.accuracy.plain import report_object
+from sizing.accuracy.report import (
     AccuracyReport,
     Comparison,
     Group,
@@ -11,11 +13,9 @@ from sizing.accuracy import (
     meets,
     report_on,
 )
-from sizing.accuracy_json import report_object
-from sizing.judging import Judgement, Kind
-from sizing.language_models import model_by_slug
 from sizing.measurements import NotJudged, Reason
 from sizing.rivals import Run, Tuning
+from sizing.shapes.language_models import model_by_slug
 from sizing.units import GB
 
 LORA_RUN = Run(

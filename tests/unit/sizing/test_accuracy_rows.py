@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.judging import Kind, judged
-from sizing.language_models import all_language_models
+from sizing.accuracy.judging import Kind, judged
 from sizing.measurements import COLUMNS, Reason, measurements_of
 from sizing.rivals import Tuning
+from sizing.shapes.language_models import all_language_models
 from tests.unit.sizing.test_measurements_reader import LORA_RUN, file_of
 
 SOMETHING = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from sizing.accuracy import (
+from sizing.accuracy.judging import Kind
+from sizing.accuracy.report import (
     MOST_FALSE_REFUSALS_PERCENT,
     TARGETS,
     VERDICT_MEMORIES_GB,
@@ -11,7 +12,6 @@ from sizing.accuracy import (
 )
 from sizing.estimates import verdict_on
 from sizing.fits import Verdict
-from sizing.judging import Kind
 from sizing.units import GB
 from tests.unit.sizing.own_report import own_judgements, own_report
 

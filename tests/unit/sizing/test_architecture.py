@@ -2,9 +2,9 @@
 
 import pytest
 
-from sizing.architecture import LinearAttention
 from sizing.csv_tables import table_rows
-from sizing.language_models import UnknownModelError, all_language_models, model_by_slug
+from sizing.shapes.architecture import LinearAttention
+from sizing.shapes.language_models import UnknownModelError, all_language_models, model_by_slug
 
 ROWS = {row["slug"]: row for row in table_rows("models.csv")}
 

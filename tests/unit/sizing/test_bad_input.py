@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import (
     BOUNDS,
     PROBLEMS,
@@ -19,11 +18,12 @@ from sizing.bounds import (
     check_divides,
     printable,
 )
-from sizing.config_fields import SPELLINGS
-from sizing.config_json import parse_config
-from sizing.language_models import model_by_slug
 from sizing.serving.formats import KvFormat, weight_format_by_slug
 from sizing.serving.job import Engine, ServingJob, Split, check_serving_job
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.config_fields import SPELLINGS
+from sizing.shapes.config_json import parse_config
+from sizing.shapes.language_models import model_by_slug
 from tests.unit.sizing.published_configs import PUBLISHED
 
 BAD_VALUES = [

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizing.bounds import InputError
-from sizing.by_hand import Dimensions, model_by_hand, model_of_size
-from sizing.language_models import model_by_slug
+from sizing.shapes.by_hand import Dimensions, model_by_hand, model_of_size
+from sizing.shapes.language_models import model_by_slug
 
 LLAMA = Dimensions(
     layers=32, hidden=4096, intermediate=14336, heads=32, kv_heads=8, vocabulary=128_256

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from sizing import answers
-from sizing.answers import money_text
 from sizing.cards import all_cards
 from sizing.cli import main
-from sizing.config_json import MOST_CONFIG_BYTES
-from sizing.job_texts import job_from
+from sizing.plain import answers
+from sizing.plain.answers import money_text
+from sizing.plain.jobs import job_from
 from sizing.serving.peaks import UnknownPeakError
+from sizing.shapes.config_json import MOST_CONFIG_BYTES
 from tests.unit.sizing.published_configs import LLAMA
 
 QLORA = ["--model", "llama-3.1-8b", "--method", "qlora"]

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from sizing.bounds import InputError
-from sizing.config_families import Kind, all_families
-from sizing.config_json import MOST_CONFIG_BYTES, parse_config
-from sizing.language_models import all_language_models, model_by_slug
+from sizing.shapes.config_families import Kind, all_families
+from sizing.shapes.config_json import MOST_CONFIG_BYTES, parse_config
+from sizing.shapes.language_models import all_language_models, model_by_slug
 from tests.unit.sizing.published_configs import LLAMA, PUBLISHED
 
 TABLE = all_language_models()

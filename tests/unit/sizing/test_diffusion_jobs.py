@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.bounds import InputError
-from sizing.cards import all_cards, card_by_slug
-from sizing.diffusion_jobs import (
+from sizing.benchmarked.diffusion_jobs import (
     BITS_TENTHS,
     DiffusionJob,
     check_diffusion_job,
@@ -18,9 +16,11 @@ from sizing.diffusion_jobs import (
     latent_tokens,
     rank_diffusion,
 )
+from sizing.benchmarked.standing import Standing
+from sizing.bounds import InputError
+from sizing.cards import all_cards, card_by_slug
 from sizing.estimates import Part
 from sizing.fits import Verdict
-from sizing.standing import Standing
 from sizing.units import GB, MIB
 
 WAN = DiffusionJob(model="wan2.1-t2v-14b", width_px=1280, height_px=720, frames=81)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sizing.capacity import Method, indicative_parameters_b
 from sizing.fits import Job, Verdict, needed_bytes, verdict
-from sizing.language_models import all_language_models
+from sizing.shapes.language_models import all_language_models
 from sizing.units import BILLION, GB
 
 ORDER = [Verdict.NO, Verdict.TIGHT, Verdict.COMFORTABLE]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sizing.bounds import InputError
-from sizing.job_texts import (
+from sizing.plain.jobs import (
     MODEL_FIELDS,
     Task,
     field_names,

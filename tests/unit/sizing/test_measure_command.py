@@ -258,7 +258,7 @@ class TestDevices:
 
 
 def run(**changes) -> MeasuredRun:
-    from sizing.language_models import model_by_slug
+    from sizing.shapes.language_models import model_by_slug
 
     values: dict[str, Any] = {
         "model": model_by_slug("llama-3.1-8b"),

@@ -6,9 +6,9 @@ import pytest
 
 from sizing.bounds import InputError
 from sizing.estimates import Part
-from sizing.language_models import model_by_slug
 from sizing.measure.prediction import predicted
 from sizing.measure.runs import MeasuredRun, Targets, Work
+from sizing.shapes.language_models import model_by_slug
 
 LLAMA = model_by_slug("llama-3.1-8b")
 

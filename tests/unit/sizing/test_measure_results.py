@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.language_models import model_by_slug
 from sizing.measure.results import MOST_FILE_BYTES, Outcome, ResultError, result_of
 from sizing.measure.rows import Peak, csv_text, rows_of
 from sizing.measure.runs import MeasuredRun, Work, job_of
 from sizing.measurements import measurements_of
+from sizing.shapes.language_models import model_by_slug
 
 JOB = job_of(MeasuredRun(model=model_by_slug("llama-3.1-8b"), work=Work.LORA, sequence_tokens=2048))
 WRITING = job_of(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sizing.bounds import InputError
-from sizing.language_models import all_language_models, model_by_slug
 from sizing.measure.runs import (
     MeasuredRun,
     Targets,
@@ -20,6 +19,7 @@ from sizing.measure.runs import (
     run_of,
 )
 from sizing.measure.script import script_text
+from sizing.shapes.language_models import all_language_models, model_by_slug
 
 LLAMA = model_by_slug("llama-3.1-8b")
 

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
+from sizing.benchmarked.diffusion import PeakBasis, diffusion_runs
+from sizing.benchmarked.scientific import fluid_speeds, micro_per_tflops
 from sizing.cards import all_cards
-from sizing.diffusion import PeakBasis, diffusion_runs
 from sizing.fits import Verdict, verdict
 from sizing.inference import measured_decodes
-from sizing.scientific import fluid_speeds, micro_per_tflops
 from sizing.units import GB, MIB
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sizing.language_models import model_by_slug
+from sizing.shapes.language_models import model_by_slug
 from tests.unit.sizing.published_configs import PUBLISHED
 
 PAGE = Path("docs/algorithms/model-shapes.md").read_text(encoding="utf-8")

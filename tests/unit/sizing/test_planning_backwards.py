@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sizing.by_hand import model_of_size
 from sizing.planning.backwards import Backwards, backwards, largest_known_model, largest_parameters
 from sizing.planning.placing import place
 from sizing.serving.capacity import longest_context, most_requests
 from sizing.serving.job import Engine
+from sizing.shapes.by_hand import model_of_size
 from sizing.training.choices import Method
 from tests.unit.sizing.planning_jobs import (
     A100,

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sizing.language_models import model_by_slug
 from sizing.planning.changes import Change, smallest_change
 from sizing.planning.placing import Job, place
 from sizing.serving.formats import weight_format_by_slug
 from sizing.serving.job import Engine, ServingJob, check_serving_job
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import (
     Attention,
     Checkpointing,

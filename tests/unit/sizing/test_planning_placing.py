@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizing.by_hand import model_of_size
 from sizing.fits import Verdict
 from sizing.planning.placing import (
     COUNTS,
@@ -21,6 +20,7 @@ from sizing.planning.placing import (
 )
 from sizing.serving.job import Engine, ServingJob, Split
 from sizing.serving.memory import estimate_serving
+from sizing.shapes.by_hand import model_of_size
 from sizing.training.choices import Method, Offload, Sharding
 from sizing.training.job import TrainingJob, check_training_job
 from sizing.training.memory import estimate_training

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizing.cards import all_cards, card_by_slug
-from sizing.language_models import model_by_slug
 from sizing.planning.work import (
     Interval,
     Work,
@@ -19,6 +18,7 @@ from sizing.planning.work import (
 )
 from sizing.serving.peaks import UnknownPeakError
 from sizing.serving.speed import decode_throughput, prefill_speed
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import Checkpointing, Method, Offload, Sharding
 from tests.unit.sizing.planning_jobs import A100, FULL, H100, LLAMA_8B, QLORA, RTX_4090, SERVING
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.cards import all_cards, card_by_slug
-from sizing.rendering import (
+from sizing.benchmarked.rendering import (
     ESTIMATE_ERROR_PERCENT,
     ESTIMATED_SCORE_PER_TFLOPS,
     Basis,
@@ -19,6 +18,7 @@ from sizing.rendering import (
     render_score,
     rt_cores,
 )
+from sizing.cards import all_cards, card_by_slug
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.bounds import InputError
-from sizing.cards import all_cards, card_by_slug
-from sizing.ranked import by_speed
-from sizing.render_jobs import (
+from sizing.benchmarked.ranked import by_speed
+from sizing.benchmarked.rendering_jobs import (
     SCENE_BYTES,
     Engine,
     RenderingJob,
@@ -22,7 +20,9 @@ from sizing.render_jobs import (
     scaling,
     scene_bytes_of_parts,
 )
-from sizing.standing import Confidence, Standing, confidence_of
+from sizing.benchmarked.standing import Confidence, Standing, confidence_of
+from sizing.bounds import InputError
+from sizing.cards import all_cards, card_by_slug
 from sizing.units import GB
 
 TYPICAL = RenderingJob(scene_bytes=16 * GB)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sizing.language_models import model_by_slug
 from sizing.rivals import RIVALS, Run, Tuning
+from sizing.shapes.language_models import model_by_slug
 
 BY_KEY = {rival.key: rival for rival in RIVALS}
 PARAMETERS = 6_738_415_616

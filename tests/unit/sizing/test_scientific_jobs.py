@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.bounds import InputError
-from sizing.cards import all_cards, card_by_slug
-from sizing.science_jobs import (
+from sizing.benchmarked.scientific import fluid_speeds
+from sizing.benchmarked.scientific_jobs import (
     BYTES_PER_CELL,
     Precision,
     ScientificJob,
@@ -19,8 +18,9 @@ from sizing.science_jobs import (
     estimate_scientific,
     rank_scientific,
 )
-from sizing.scientific import fluid_speeds
-from sizing.standing import Confidence, Standing
+from sizing.benchmarked.standing import Confidence, Standing
+from sizing.bounds import InputError
+from sizing.cards import all_cards, card_by_slug
 
 STMV = 1_067_095
 FP64 = ScientificJob(precision=Precision.FP64)

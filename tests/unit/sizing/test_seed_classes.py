@@ -2,9 +2,9 @@
 
 import pytest
 
+from sizing.accuracy.seed_classes import Claim, SeedClass, Standing, seed_classes
 from sizing.fits import Verdict
-from sizing.language_models import all_language_models
-from sizing.seed_classes import Claim, SeedClass, Standing, seed_classes
+from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import RECIPES, Method
 
 # Constants are fitted anew now and then; the answers may not change with them, the figures may a
@@ -106,7 +106,7 @@ def test_a_statement_that_no_recipe_makes_true_shows_the_leanest(
         "card_gb": "24",
         "claim": "fits",
     }
-    monkeypatch.setattr("sizing.seed_classes.table_rows", lambda _name: [row])
+    monkeypatch.setattr("sizing.accuracy.seed_classes.table_rows", lambda _name: [row])
     seed_classes.cache_clear()
 
     case: SeedClass = seed_classes()["too-large"]

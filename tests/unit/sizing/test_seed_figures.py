@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizing.seed_figures import seed_figures, state_bytes
+from sizing.accuracy.seed_figures import seed_figures, state_bytes
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_every_figure_is_told_with_its_facts_and_unit() -> None:
 
 
 def test_a_figure_that_no_recipe_gives_shows_the_classic_one() -> None:
-    from sizing.seed_figures import _of_recipes
+    from sizing.accuracy.seed_figures import _of_recipes
 
     figure = _of_recipes(
         key="k",

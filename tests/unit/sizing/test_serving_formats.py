@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizing.architecture import LanguageModel, LinearAttention
 from sizing.bounds import InputError
-from sizing.language_models import model_by_slug
 from sizing.serving.formats import (
     KvFormat,
     all_weight_formats,
@@ -15,6 +13,8 @@ from sizing.serving.formats import (
     weight_format_by_slug,
 )
 from sizing.serving.kv_cache import kv_bytes_per_token, kv_cache_bytes, state_bytes
+from sizing.shapes.architecture import LanguageModel, LinearAttention
+from sizing.shapes.language_models import model_by_slug
 from sizing.units import GIB, MIB
 
 TOKENS = st.integers(min_value=1, max_value=1_000_000)

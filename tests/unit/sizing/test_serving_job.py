@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from sizing.bounds import InputError
-from sizing.language_models import model_by_slug
 from sizing.serving.formats import KvFormat, weight_format_by_slug
 from sizing.serving.job import Engine, ServingJob, Split, check_serving_job
+from sizing.shapes.language_models import model_by_slug
 
 JOB = ServingJob(
     model=model_by_slug("llama-3-8b"),

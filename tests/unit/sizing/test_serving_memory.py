@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from sizing.cards import card_by_slug
 from sizing.estimates import Part
-from sizing.language_models import all_language_models, model_by_slug
 from sizing.serving.capacity import budget_bytes, longest_context, most_requests
 from sizing.serving.explain import explain_serving
 from sizing.serving.formats import KvFormat, weight_format_by_slug
 from sizing.serving.job import Cache, Counted, Engine, ServingJob, Split
 from sizing.serving.memory import activation_bytes, cache_bytes, estimate_serving, reserved_bytes
+from sizing.shapes.language_models import all_language_models, model_by_slug
 
 JOB = ServingJob(
     model=model_by_slug("llama-3.1-8b"),

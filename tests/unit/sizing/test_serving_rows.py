@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import pytest
 
-from sizing.language_models import model_by_slug
 from sizing.measurements import Measurement, Metric, own_measurements
 from sizing.serving.constants import MemoryKind, SpeedKey
 from sizing.serving.fitting import fit, written
@@ -14,6 +13,7 @@ from sizing.serving.formats import KvFormat, SpeedClass
 from sizing.serving.from_row import UnjudgedRowError, estimate_of, serving_run
 from sizing.serving.job import Cache, Counted, Engine, Split
 from sizing.serving.measured_cards import card_named
+from sizing.shapes.language_models import model_by_slug
 
 CELLS: MappingProxyType[str, str] = MappingProxyType(
     {

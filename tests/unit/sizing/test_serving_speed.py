@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizing.cards import all_cards, card_by_slug
-from sizing.language_models import model_by_slug
 from sizing.serving.constants import (
     MemoryKind,
     SpeedKey,
@@ -23,6 +22,7 @@ from sizing.serving.job import Engine, ServingJob, Split
 from sizing.serving.load import DecodeLoad, decode_load, step_weight_bytes
 from sizing.serving.peaks import UnknownPeakError, measured_peaks, peak_flops
 from sizing.serving.speed import decode_speed, decode_throughput, prefill_speed, step_seconds
+from sizing.shapes.language_models import model_by_slug
 
 RTX_4090 = card_by_slug("rtx-4090")
 H100 = card_by_slug("h100-sxm")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from sizing.language_models import model_by_slug
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import RECIPES, Method
 from sizing.training.job import TrainingJob
 from sizing.training.memory import estimate_training

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sizing.bounds import InputError
-from sizing.language_models import model_by_slug
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.choices import (
     RECIPES,
     Adapter,

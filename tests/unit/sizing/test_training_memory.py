@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizing.estimates import Part
-from sizing.language_models import all_language_models, model_by_slug
+from sizing.shapes.language_models import all_language_models, model_by_slug
 from sizing.training.activations import layer_bytes, loss_bytes_per_entry, mlp_width
 from sizing.training.choices import (
     ALL_LINEAR,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sizing.architecture import LanguageModel
-from sizing.language_models import model_by_slug
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.language_models import model_by_slug
 from sizing.training.adapters import adapter_parameters, lora_parameters, whole_parameters
 from sizing.training.choices import (
     ALL_LINEAR,

@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from sizing.bounds import InputError
-from sizing.job_texts import job_from
-from sizing.training.choices import Sharding
-from sizing.training.job import TrainingJob
-from sizing.where_texts import (
+from sizing.plain.jobs import job_from
+from sizing.plain.places import (
     cards_from,
     counts_from,
     gpus_from,
@@ -16,6 +14,8 @@ from sizing.where_texts import (
     prices_from,
     prices_of_file,
 )
+from sizing.training.choices import Sharding
+from sizing.training.job import TrainingJob
 
 QLORA = {"model": "llama-3.1-8b", "method": "qlora"}
 

@@ -4,9 +4,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from sizing.architecture import Experts, LanguageModel, LatentAttention
 from sizing.csv_tables import table_rows
 from sizing.nearest import nearest
+from sizing.shapes.architecture import Experts, LanguageModel, LatentAttention
 
 _TABLE: Final = "models.csv"
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
-from sizing.errors import ErrorSummary, RowError, row_error, summed_up
+from sizing.accuracy.judging import Judgement, Kind, judged
 from sizing.estimates import MARGIN_PERCENT, verdict_on
 from sizing.fits import Verdict
-from sizing.judging import Judgement, Kind, judged
 from sizing.measurements import MeasurementsFile, NotJudged, Reason
+from sizing.relative_errors import ErrorSummary, RowError, row_error, summed_up
 from sizing.rivals import RIVALS, Rival
 from sizing.units import GB
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sizing.language_models import all_language_models
+from sizing.accuracy.row_estimates import RowRefusedError, row_estimate
 from sizing.measurements import INFERENCE_TASK, Measurement, Metric, NotJudged, Reason
 from sizing.rivals import Run, Tuning
-from sizing.row_estimates import RowRefusedError, row_estimate
+from sizing.shapes.language_models import all_language_models
 
 SIXTEEN_BIT_PRECISIONS: Final = ("bf16", "fp16", "f16", "bf16-true", "bfloat16", "float16")
 

@@ -8,10 +8,10 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from sizing.accuracy import TARGETS, AccuracyReport, Comparison, Group, VerdictCount, meets
-from sizing.constants_dates import constants_fitted_on
-from sizing.errors import ErrorSummary
+from sizing.accuracy.constants_dates import constants_fitted_on
+from sizing.accuracy.report import TARGETS, AccuracyReport, Comparison, Group, VerdictCount, meets
 from sizing.measurements import READ_ON, REASON_TEXTS, own_measurements, source_name
+from sizing.relative_errors import ErrorSummary
 
 DECIMALS = 2
 

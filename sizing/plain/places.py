@@ -8,10 +8,9 @@ from io import StringIO
 from typing import Final
 
 from sizing.bounds import InputError
-from sizing.cards import all_cards
-from sizing.job_texts import job_from
-from sizing.models import Card
-from sizing.plain_values import is_given, read_whole, unknown_choice, unknown_name
+from sizing.cards import Card, all_cards
+from sizing.plain.jobs import job_from
+from sizing.plain.values import is_given, read_whole, unknown_choice, unknown_name
 from sizing.planning.placing import COUNTS, Job
 
 MICRO_PER_UNIT: Final = 1_000_000

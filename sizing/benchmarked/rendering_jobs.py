@@ -4,7 +4,7 @@ The need is the scene over 0.9, since Redshift takes 90 % of the free memory; ev
 whole scene. Where textures may stay in the memory of the server, a scene that is too large still
 fits while the share that V-Ray kept on the card does: the largest of its three test scenes, 31 %;
 they took 13 to 24 % longer. That share is indicative: it follows how much of a scene is textures.
-Speed and price come from the Blender scores of ``sizing.rendering``. Left out: denoisers, loading
+Speed and price come from the Blender scores of ``sizing.benchmarked.rendering``. Left out: denoisers, loading
 the scene, and how far a scene differs from the benchmark's: 1.6 to 5.1 times on a farm.
 """
 
@@ -14,19 +14,19 @@ from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 from functools import cache
 
-from sizing.bounds import InputError, check_bounds
-from sizing.csv_tables import Source, table_rows
-from sizing.fits import Verdict, verdict
-from sizing.models import Card
-from sizing.ranked import Ranked, by_cost
-from sizing.rendering import (
+from sizing.benchmarked.ranked import RankedCard, by_cost
+from sizing.benchmarked.rendering import (
     ESTIMATE_ERROR_PERCENT,
     MINUTES_PER_HOUR,
     Basis,
     render_score,
     rt_cores,
 )
-from sizing.standing import Confidence, Figure, Standing, confidence_of, source_of
+from sizing.benchmarked.standing import Confidence, Figure, Standing, confidence_of, source_of
+from sizing.bounds import InputError, check_bounds
+from sizing.cards import Card
+from sizing.csv_tables import Source, table_rows
+from sizing.fits import Verdict, verdict
 from sizing.units import GB
 
 # Redshift's manual: the share of the free memory that it takes by default.
@@ -166,7 +166,7 @@ def estimate_rendering(job: RenderingJob, card: Card) -> RenderingAnswer:
 
 def rank_rendering(
     job: RenderingJob, cards: Iterable[Card], prices: Mapping[str, Decimal]
-) -> tuple[Ranked[RenderingAnswer], ...]:
+) -> tuple[RankedCard[RenderingAnswer], ...]:
     """Order the cards that hold the scene by what the samples cost; ``prices`` are per GPU hour."""
     answers = ((card, estimate_rendering(job, card)) for card in cards)
     return by_cost(
@@ -178,14 +178,14 @@ def rank_rendering(
 
 def _row(
     job: RenderingJob, card: Card, answer: RenderingAnswer, price: Decimal | None
-) -> Ranked[RenderingAnswer]:
+) -> RankedCard[RenderingAnswer]:
     figure, speed, cost = answer.samples_per_minute, None, None
     if figure is not None:
         speed = figure.value * MINUTES_PER_HOUR / 10**6
         slower = answer.verdict is RenderVerdict.OUT_OF_CORE
         speed = speed * 100 / (100 + OUT_OF_CORE_SLOWDOWN_PERCENT[1]) if slower else speed
         cost = None if price is None else price * job.gpus * job.million_samples / speed
-    return Ranked(slug=card.slug, answer=answer, cost=cost, speed=speed)
+    return RankedCard(slug=card.slug, answer=answer, cost=cost, speed=speed)
 
 
 def _verdict(job: RenderingJob, needed: int, memory: int) -> RenderVerdict:

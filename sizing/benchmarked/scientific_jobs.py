@@ -14,12 +14,12 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cache
 
+from sizing.benchmarked.ranked import RankedCard, by_cost
+from sizing.benchmarked.scientific import fluid_speeds
+from sizing.benchmarked.standing import Confidence, Figure, Standing, source_of
 from sizing.bounds import InputError, check_bounds
+from sizing.cards import Card
 from sizing.csv_tables import table_rows
-from sizing.models import Card
-from sizing.ranked import Ranked, by_cost
-from sizing.scientific import fluid_speeds
-from sizing.standing import Confidence, Figure, Standing, source_of
 
 # FluidX3D moves 19 values of 4 bytes in and out for a cell, and a flag: D3Q19 in FP32.
 BYTES_PER_CELL = 153
@@ -136,7 +136,7 @@ def estimate_scientific(job: ScientificJob, card: Card) -> ScientificAnswer:
 
 def rank_scientific(
     job: ScientificJob, cards: Iterable[Card], prices: Mapping[str, Decimal]
-) -> tuple[Ranked[ScientificAnswer], ...]:
+) -> tuple[RankedCard[ScientificAnswer], ...]:
     """Order the cards that are not refused by what the work costs; ``prices`` are per GPU hour."""
     answers = ((card, estimate_scientific(job, card)) for card in cards)
     return by_cost(
@@ -148,11 +148,11 @@ def rank_scientific(
 
 def _row(
     job: ScientificJob, card: Card, answer: ScientificAnswer, price: Decimal | None
-) -> Ranked[ScientificAnswer]:
+) -> RankedCard[ScientificAnswer]:
     speed = None if answer.figure is None else _per_hour(job, answer.figure.value)
     known = speed is not None and price is not None
     cost = price * job.gpus * job.work / speed if known and price and speed else None
-    return Ranked(slug=card.slug, answer=answer, cost=cost, speed=speed)
+    return RankedCard(slug=card.slug, answer=answer, cost=cost, speed=speed)
 
 
 def _per_hour(job: ScientificJob, value: Decimal) -> Decimal:

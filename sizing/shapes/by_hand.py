@@ -9,8 +9,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sizing.architecture import Experts, LanguageModel
-from sizing.assumptions import Assumption, in_english
 from sizing.bounds import (
     BOUNDS,
     InputError,
@@ -19,7 +17,9 @@ from sizing.bounds import (
     check_divides,
     printable,
 )
-from sizing.language_models import model_by_slug
+from sizing.shapes.architecture import Experts, LanguageModel
+from sizing.shapes.assumptions import Assumption, in_english
+from sizing.shapes.language_models import model_by_slug
 from sizing.units import BILLION
 
 # Dense models of the table with grouped heads, gated MLPs and no window, as most are built now.

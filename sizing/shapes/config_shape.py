@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from sizing.architecture import Experts, LanguageModel
-from sizing.assumptions import Assumption
 from sizing.bounds import InputError, check_at_most, check_divides
-from sizing.by_hand import refuse_too_many_parameters
-from sizing.config_families import Family
-from sizing.config_fields import BIAS_SPELLINGS, Fields, missing
-from sizing.config_layers import experts_of, latent_attention, layers_of, linear_attention
+from sizing.shapes.architecture import Experts, LanguageModel
+from sizing.shapes.assumptions import Assumption
+from sizing.shapes.by_hand import refuse_too_many_parameters
+from sizing.shapes.config_families import Family
+from sizing.shapes.config_fields import BIAS_SPELLINGS, Fields, missing
+from sizing.shapes.config_layers import experts_of, latent_attention, layers_of, linear_attention
 
 # OPT keeps two rows more than it has positions.
 OPT_POSITION_OFFSET: Final = 2

@@ -8,7 +8,7 @@ from a hundred million parameters up; vision and audio parts; heads that predict
 from dataclasses import dataclass
 from functools import cached_property
 
-from sizing.assumptions import Assumption
+from sizing.shapes.assumptions import Assumption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

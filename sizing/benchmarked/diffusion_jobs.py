@@ -16,14 +16,14 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cache
 
+from sizing.benchmarked.ranked import RankedCard, by_cost
+from sizing.benchmarked.standing import Confidence, Figure, Standing, source_of
 from sizing.bounds import InputError, check_bounds
+from sizing.cards import Card
 from sizing.csv_tables import Source, table_rows
 from sizing.estimates import Part, Term, verdict_on
 from sizing.fits import Verdict, verdict
-from sizing.models import Card
 from sizing.nearest import nearest
-from sizing.ranked import Ranked, by_cost
-from sizing.standing import Confidence, Figure, Standing, source_of
 
 SECONDS_PER_HOUR = 3600
 BITS_TENTHS = {16: 160, 8: 85, 4: 45}
@@ -187,7 +187,7 @@ def estimate_diffusion(job: DiffusionJob, card: Card) -> DiffusionAnswer:
 
 def rank_diffusion(
     job: DiffusionJob, cards: Iterable[Card], prices: Mapping[str, Decimal]
-) -> tuple[Ranked[DiffusionAnswer], ...]:
+) -> tuple[RankedCard[DiffusionAnswer], ...]:
     """Order the cards that hold the job by what its items cost; ``prices`` are per GPU hour."""
     answers = ((card, estimate_diffusion(job, card)) for card in cards)
     return by_cost(
@@ -199,12 +199,12 @@ def rank_diffusion(
 
 def _row(
     job: DiffusionJob, card: Card, answer: DiffusionAnswer, price: Decimal | None
-) -> Ranked[DiffusionAnswer]:
+) -> RankedCard[DiffusionAnswer]:
     speed, cost = None, None
     if answer.seconds is not None:
         speed = SECONDS_PER_HOUR / answer.seconds.value
         cost = None if price is None else price * job.gpus * job.items / speed
-    return Ranked(slug=card.slug, answer=answer, cost=cost, speed=speed)
+    return RankedCard(slug=card.slug, answer=answer, cost=cost, speed=speed)
 
 
 def _is_fitted(model: DiffusionModel, job: DiffusionJob) -> bool:

@@ -10,12 +10,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from sizing.architecture import LanguageModel
 from sizing.capacity import indicative_capacity
 from sizing.cards import all_cards
 from sizing.csv_tables import table_rows
 from sizing.estimates import Part
-from sizing.language_models import all_language_models
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import (
     ALL_LINEAR,
     QUERIES_AND_VALUES,

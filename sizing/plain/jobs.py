@@ -13,13 +13,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from sizing.architecture import LanguageModel
 from sizing.bounds import InputError
-from sizing.by_hand import Dimensions, model_by_hand, model_of_size
-from sizing.config_json import parse_config
-from sizing.language_models import all_language_models
 from sizing.nearest import nearest
-from sizing.plain_values import (
+from sizing.plain.values import (
     is_given,
     read_choice,
     read_flag,
@@ -31,6 +27,10 @@ from sizing.plain_values import (
 from sizing.serving.formats import KvFormat, WeightFormat, weight_format_by_slug
 from sizing.serving.job import Cache, Engine, ServingJob, Split, check_serving_job
 from sizing.serving.job import Counted as ServingCounted
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.by_hand import Dimensions, model_by_hand, model_of_size
+from sizing.shapes.config_json import parse_config
+from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import (
     RECIPES,
     TARGET_SETS,

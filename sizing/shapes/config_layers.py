@@ -2,11 +2,11 @@
 
 from typing import Final, NamedTuple
 
-from sizing.architecture import Experts, LatentAttention, LinearAttention
-from sizing.assumptions import Assumption
 from sizing.bounds import InputError, check_at_most
-from sizing.config_families import Family
-from sizing.config_fields import Fields, missing
+from sizing.shapes.architecture import Experts, LatentAttention, LinearAttention
+from sizing.shapes.assumptions import Assumption
+from sizing.shapes.config_families import Family
+from sizing.shapes.config_fields import Fields, missing
 
 # Kinds of layers in ``layer_types`` that can be counted.
 SLIDING: Final = "sliding_attention"

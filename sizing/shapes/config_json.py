@@ -3,7 +3,7 @@
 Nothing is guessed from a name. What a file leaves out because its family's class has a default is
 taken from ``tables/config_families.csv``, and said in ``assumptions``. Sizes are elements. Error:
 parameters within 0.1 % of the published weights for decoders from a hundred million parameters up.
-Left out: see `sizing.architecture`. A shape that cannot be counted is an `InputError`.
+Left out: see `sizing.shapes.architecture`. A shape that cannot be counted is an `InputError`.
 """
 
 import json
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from sizing.architecture import LanguageModel
-from sizing.assumptions import Assumption, in_english
 from sizing.bounds import InputError, printable
-from sizing.config_families import Family, Kind, all_families, unknown_family
-from sizing.config_fields import Fields
-from sizing.config_shape import described_model
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.assumptions import Assumption, in_english
+from sizing.shapes.config_families import Family, Kind, all_families, unknown_family
+from sizing.shapes.config_fields import Fields
+from sizing.shapes.config_shape import described_model
 
 # Published configurations are 1 to 60 kB; those with a list of quantized layers reach some 300 kB.
 MOST_CONFIG_BYTES: Final = 1_000_000

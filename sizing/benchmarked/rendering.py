@@ -17,8 +17,8 @@ from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
+from sizing.cards import Card
 from sizing.csv_tables import Source, table_rows
-from sizing.models import Card
 
 ESTIMATED_SCORE_PER_TFLOPS = 145
 ESTIMATE_ERROR_PERCENT = 30

@@ -9,7 +9,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked(Generic[Answer]):
+class RankedCard(Generic[Answer]):
     """A card's place.
 
     ``cost`` is the price of the work in the currency of the prices that were passed in; None
@@ -22,7 +22,7 @@ class Ranked(Generic[Answer]):
     speed: Decimal | None
 
 
-def by_cost(rows: Iterable[Ranked[Answer]]) -> tuple[Ranked[Answer], ...]:
+def by_cost(rows: Iterable[RankedCard[Answer]]) -> tuple[RankedCard[Answer], ...]:
     """Order by cost, the fastest first among equals; without a cost by speed, after the others."""
     return tuple(
         sorted(
@@ -37,6 +37,6 @@ def by_cost(rows: Iterable[Ranked[Answer]]) -> tuple[Ranked[Answer], ...]:
     )
 
 
-def by_speed(rows: Iterable[Ranked[Answer]]) -> tuple[Ranked[Answer], ...]:
+def by_speed(rows: Iterable[RankedCard[Answer]]) -> tuple[RankedCard[Answer], ...]:
     """Order by speed, the fastest first; cards without a speed last."""
     return tuple(sorted(rows, key=lambda row: (-(row.speed or Decimal(0)), row.slug)))

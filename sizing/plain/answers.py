@@ -9,8 +9,6 @@ from dataclasses import asdict
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
-from sizing.architecture import LanguageModel
-from sizing.assumptions import Assumption
 from sizing.capacity import (
     BYTES_TENTHS_PER_PARAMETER,
     COARSE_FROM_B,
@@ -18,9 +16,10 @@ from sizing.capacity import (
     MEMORY_SHARE_PERCENT,
     Capacity,
 )
+from sizing.cards import Card
 from sizing.estimates import MARGIN_PERCENT, Estimate
-from sizing.job_texts import job_values
-from sizing.models import Card
+from sizing.plain.jobs import job_values
+from sizing.plain.places import MICRO_PER_UNIT
 from sizing.planning.backwards import backwards
 from sizing.planning.changes import smallest_change
 from sizing.planning.placing import Job, Placed, place
@@ -31,9 +30,10 @@ from sizing.serving.job import ServingJob
 from sizing.serving.memory import estimate_serving
 from sizing.serving.peaks import UnknownPeakError
 from sizing.serving.speed import Speed, decode_speed, decode_throughput, prefill_speed
+from sizing.shapes.architecture import LanguageModel
+from sizing.shapes.assumptions import Assumption
 from sizing.training.explain import FORMULAS, explain_training
 from sizing.training.memory import estimate_training
-from sizing.where_texts import MICRO_PER_UNIT
 
 Say = Callable[[Assumption], str]
 _CENT: Final = Decimal("0.01")

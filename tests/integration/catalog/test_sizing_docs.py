@@ -1,6 +1,6 @@
 """The examples of the sizing engine's document are what commands and the API answer.
 
-``python -m tests.unit.test_sizing_docs`` writes the answers anew after the engine has changed.
+``python -m tests.integration.catalog.test_sizing_docs`` writes the answers anew after the engine has changed.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "algorithms" / "sizing.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "algorithms" / "sizing.md"
 COMMAND = "$ python -m sizing "
 CALL = "GET "
 EXAMPLE = re.compile(r"```\n((?:\$ python -m sizing |GET /)[^\n]*)\n(.*?)```", re.DOTALL)

@@ -19,7 +19,7 @@ from typing import Final
 from sizing.csv_tables import table_rows
 from sizing.estimates import verdict_on
 from sizing.fits import Verdict
-from sizing.language_models import all_language_models
+from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import RECIPES, Method, Sharding
 from sizing.training.job import TrainingJob, with_recipe
 from sizing.training.memory import estimate_training

@@ -1,0 +1,1 @@
+"""Work that is judged by published benchmarks: pictures and clips, rendering, simulation."""
