@@ -80,13 +80,17 @@ def database_from_url(name: str, *, default: str | None = None) -> dict[str, obj
     }
 
 
-def cache_address(redis_url: str) -> str:
+def cache_address(redis_url: str, *, database: int | None = None) -> str:
     """Return the form that Django's cache wants of a broker's address.
 
     A Unix socket is ``unix://``, not ``redis+socket://``, and its database ``db``, not Celery's
-    ``virtual_host``: a connection refuses a name that it does not know.
+    ``virtual_host``: a connection refuses a name that it does not know. ``database`` names another
+    of the server's databases than the address does.
     """
     socket = redis_url.removeprefix("redis+socket://")
-    if socket == redis_url:
-        return redis_url
-    return "unix://" + socket.replace("virtual_host=", "db=", 1)
+    is_socket = socket != redis_url
+    if database is None:
+        return "unix://" + socket.replace("virtual_host=", "db=", 1) if is_socket else redis_url
+    if is_socket:
+        return f"unix://{socket.partition('?')[0]}?db={database}"
+    return urlsplit(redis_url)._replace(path=f"/{database}").geturl()

@@ -2,7 +2,7 @@
 
 import os
 
-from config.env import database_from_url, env_str
+from config.env import cache_address, database_from_url, env_str
 from config.settings.base import *
 
 DATABASES = {
@@ -12,10 +12,16 @@ DATABASES = {
         "CONN_MAX_AGE": 0,
     },
 }
-# Test processes share one broker: what one of them remembers is not the other's state.
+# Test processes share one broker. Each has a database of its own there for what it remembers, and
+# the first one stays the sites' that tests start: emptying a cache empties the whole database.
 CACHES = {
     "default": CACHES["default"]
-    | {"KEY_PREFIX": f"test-{os.environ.get('PYTEST_XDIST_WORKER', '')}"},
+    | {
+        "LOCATION": cache_address(
+            REDIS_URL,
+            database=1 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")),
+        )
+    },
 }
 IS_DEMO = True
 PROBE_ALLOW_PRIVATE = True

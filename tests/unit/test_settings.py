@@ -128,3 +128,16 @@ class TestReading:
 )
 def test_the_cache_uses_the_brokers_own_database(broker: str, cache: str) -> None:
     assert cache_address(broker) == cache
+
+
+@pytest.mark.parametrize(
+    ("broker", "cache"),
+    [
+        ("redis://broker:6379/0", "redis://broker:6379/2"),
+        ("rediss://broker:6379?ssl_cert_reqs=none", "rediss://broker:6379/2?ssl_cert_reqs=none"),
+        ("redis+socket:///run/valkey.sock", "unix:///run/valkey.sock?db=2"),
+        ("redis+socket:///run/valkey.sock?virtual_host=1", "unix:///run/valkey.sock?db=2"),
+    ],
+)
+def test_the_cache_may_use_another_database_of_the_broker(broker: str, cache: str) -> None:
+    assert cache_address(broker, database=2) == cache
