@@ -90,11 +90,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """What is shown of all cards and counts. ``fitting_slugs`` are kept for bids on any of them."""
+    """What is shown of all cards and counts. ``fitting_slugs`` are kept for bids on any of them.
+
+    ``best`` is the cheapest with room to spare, ``tight`` what holds the job for less without it.
+    """
 
     rows: tuple[Row, ...]
     hidden: int
     best: Row | None
+    tight: Row | None
     fitting_slugs: tuple[str, ...]
 
 
@@ -112,6 +116,7 @@ def verdicts_on(
     ranked = rank(job, cards=cards, prices=prices, work=asked.work)
     fits = [each for each in ranked if each.placed.verdict is not Verdict.NO]
     best = _cheapest(fits)
+    tight = _tighter(fits, best)
     chosen = _in_order(_fits_to_show(fits, best), asked)
     shown = chosen if is_whole else chosen[:SHOWN_FITS]
     if best is not None and not any(each is best for each in shown):
@@ -123,6 +128,7 @@ def verdicts_on(
         rows=tuple(_row(each, job, best=best, asked=asked) for each in [*shown, *misfits]),
         hidden=0 if is_whole else max(len(chosen) - len(shown), 0),
         best=_row(best, job, best=best, asked=asked) if best else None,
+        tight=_row(tight, job, best=best, asked=asked) if tight else None,
         fitting_slugs=tuple(dict.fromkeys(each.placed.card.slug for each in fits)),
     )
 
@@ -132,6 +138,20 @@ def _cheapest(fits: Sequence[Ranked]) -> Ranked | None:
     priced = [each for each in fits if each.price_micro is not None]
     roomy = [each for each in priced if each.placed.verdict is Verdict.COMFORTABLE]
     return next(iter(roomy or priced), None)
+
+
+def _tighter(fits: Sequence[Ranked], best: Ranked | None) -> Ranked | None:
+    """Return what fits for less than the advised one: the cheapest of all, if that is another."""
+    first = next((each for each in fits if each.price_micro is not None), None)
+    if first is None or best is None or _cost(first) >= _cost(best):
+        return None
+    return first
+
+
+def _cost(each: Ranked) -> float:
+    """Return what the rows are ordered by: the cost of the work, else of an hour."""
+    assert each.price_micro is not None
+    return each.total_micro.middle if each.total_micro else each.price_micro
 
 
 def _fits_to_show(fits: Sequence[Ranked], best: Ranked | None) -> list[Ranked]:

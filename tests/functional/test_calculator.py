@@ -92,6 +92,19 @@ class TestAnswer:
         assert re.search(r'href="/en/order/rtx-a6000/\?gpus=1&amp;hours=1&amp;currency=USD"', html)
         assert 'name="limit_price" inputmode="decimal" value="0.33"' in html
 
+    def test_what_holds_the_job_for_less_without_room_is_told_beside_it(self, client):
+        publish("mi300x", 2_290_000)
+        publish("b300-sxm", 6_490_000)
+        job = "method=full&model=llama-3.1-8b&sequence_tokens=4096&currency=USD"
+
+        page = words(read(client, job))
+        block = words(client.get("/en/use-cases/llm-training/").content.decode())
+
+        tight = "For less, but tight: 1 × Radeon Instinct MI300X at $2.29 per hour."
+        assert "The cheapest with room: $6.49 per hour" in page
+        assert tight in page
+        assert f"The cheapest with room now: 1 × B300 at $6.49 per hour. {tight}" in block
+
     def test_all_cards_that_hold_the_job_are_kept_in_one_place(self, client):
         html = read(client, f"{QLORA}&sequence_tokens=4096")
 
