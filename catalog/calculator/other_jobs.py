@@ -112,6 +112,8 @@ class _Ranking(NamedTuple):
 Prices = Mapping[str, Decimal]
 Rank = Callable[[Mapping[str, str], Sequence[Card], Prices], _Ranking]
 
+# The program that most people use, and the one of the table above it.
+FIRST_MODEL: Final = "sd3-medium-diffusers"
 _MODELS: Final[Choices] = {key: model.name for key, model in diffusion_models().items()}
 _BITS: Final[Choices] = {"16": _("16 bits"), "8": _("8 bits"), "4": _("4 bits")}
 _ENGINES: Final[Choices] = {
@@ -128,7 +130,7 @@ _PRECISIONS: Final[Choices] = {
 BOXES: Final[Mapping[str, tuple[Box, ...]]] = MappingProxyType(
     {
         "image-video": (
-            Box("diffusion_model", _("Model"), next(iter(_MODELS)), _MODELS),
+            Box("diffusion_model", _("Model"), FIRST_MODEL, _MODELS),
             Box("bits", _("Weights"), "16", _BITS),
             Box("width_px", _("Width, pixels"), "1024"),
             Box("height_px", _("Height, pixels"), "1024"),
@@ -272,7 +274,12 @@ def _simulations(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices
     check_scientific_job(job)
     rows = (
         _row(
-            each.slug, prices, word=_("suits"), kind="ok", figure=each.answer.figure, cost=each.cost
+            each.slug,
+            prices,
+            word=_("Suitable"),
+            kind="ok",
+            figure=each.answer.figure,
+            cost=each.cost,
         )
         for each in rank_scientific(job, cards, prices)
     )

@@ -261,7 +261,7 @@ _MEASUREMENTS = (
     ),
     Column(
         key="run-sd3",
-        label=_("SD3 Medium, 16 bits"),
+        label=_("SD3 Medium, 16 bits, diffusers"),
         basis=MEASURED,
         kind=Kind.VERDICT,
         cell=cells.verdict_on("sd3-medium-16"),
@@ -269,7 +269,7 @@ _MEASUREMENTS = (
     ),
     Column(
         key="run-flux",
-        label=_("FLUX.1, 16 bits"),
+        label=_("FLUX.1, 16 bits, diffusers"),
         basis=DOCUMENTED,
         kind=Kind.VERDICT,
         cell=cells.verdict_on("flux-16"),

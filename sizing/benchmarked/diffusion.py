@@ -3,7 +3,7 @@
 No formula: the peaks depend on what stays resident, on the size of the picture and on the length
 of the clip, so the table holds runs with their setting. ``measured`` was read off a run;
 ``documented`` is an approximate figure of the maker's or the library's documentation. Another
-framework, picture size or clip length moves the peak.
+program, picture size or clip length moves the peak.
 """
 
 from dataclasses import dataclass
@@ -35,6 +35,7 @@ class DiffusionRun:
     key: str
     model: str
     task: str
+    program: str
     bits: int | None
     size: str
     gpus: int
@@ -63,6 +64,7 @@ def _run(row: dict[str, str]) -> DiffusionRun:
         key=row["key"],
         model=row["model"],
         task=row["task"],
+        program=row["program"],
         bits=int(row["bits"]) if row["bits"] else None,
         size=row["size"],
         gpus=int(row["gpus"]),

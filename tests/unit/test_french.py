@@ -34,7 +34,7 @@ SAME_IN_BOTH = frozenset(
     Correction
     Date
     Experts
-    FLUX.1, 16 bits
+    FLUX.1, 16 bits, diffusers
     FP32 (TFLOPS)
     FP32, TFLOPS
     FP64, TFLOPS
@@ -60,7 +60,7 @@ SAME_IN_BOTH = frozenset(
     Port
     QLoRA, 4 bits
     Questions
-    SD3 Medium, 16 bits
+    SD3 Medium, 16 bits, diffusers
     Segment
     Source
     Sources
