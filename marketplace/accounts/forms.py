@@ -52,8 +52,8 @@ def _both_texts() -> SafeString:
     """Return links to what is consented to."""
     return format_html(
         str(_("Read them: {terms}, {sale}.")),
-        terms=_link(reverse("accounts:legal", args=[LegalKey.TERMS]), _("terms of use")),
-        sale=_link(reverse("accounts:legal", args=[LegalKey.SALE]), _("terms of sale")),
+        terms=_link(reverse("accounts:legal", kwargs={"key": LegalKey.TERMS}), _("terms of use")),
+        sale=_link(reverse("accounts:legal", kwargs={"key": LegalKey.SALE}), _("terms of sale")),
     )
 
 

@@ -105,7 +105,11 @@ own = [
 ]
 # Pages that everybody reads, outside the account.
 everybodys = [
-    path(_("legal/<slug:key>/"), legal.legal, name="legal"),
+    path(_("legal/terms/"), legal.legal, {"key": "terms"}, name="legal"),
+    path(_("legal/sale/"), legal.legal, {"key": "sale"}, name="legal"),
+    path(_("legal/sellers/"), legal.legal, {"key": "sellers"}, name="legal"),
+    path(_("legal/privacy/"), legal.legal, {"key": "privacy"}, name="legal"),
+    path(_("legal/notice/"), legal.legal, {"key": "notice"}, name="legal"),
     path(_("contact/"), contact.contact, name="contact"),
     path(_("contact/sent/"), contact.sent, name="contact_sent"),
 ]

@@ -62,7 +62,7 @@ class LegalText(models.Model):
 
     def get_absolute_url(self) -> str:
         with override(self.language):
-            address = reverse("accounts:legal", args=[self.key])
+            address = reverse("accounts:legal", kwargs={"key": self.key})
         return f"{address}?version={self.version.isoformat()}"
 
 

@@ -28,7 +28,7 @@ VERSION = date(2026, 11, 1)
 
 def page(key: str, *, language: str = "en", query: str = "") -> str:
     with override(language):
-        return reverse("accounts:legal", args=[key]) + query
+        return reverse("accounts:legal", kwargs={"key": key}) + query
 
 
 def publish(key: str = "terms", *, version: date = NEXT_YEAR, **fields: object) -> LegalText:
@@ -37,6 +37,12 @@ def publish(key: str = "terms", *, version: date = NEXT_YEAR, **fields: object) 
 
 
 class TestTexts:
+    def test_has_an_address_in_the_readers_language(self, client):
+        assert page("privacy") == "/en/legal/privacy/"
+        assert page("privacy", language="fr") == "/fr/juridique/confidentialite/"
+        html = client.get(page("privacy")).content.decode()
+        assert re.search(r'hreflang="fr" href="[^"]*/fr/juridique/confidentialite/"', html)
+
     @pytest.mark.parametrize("language", ["en", "fr"])
     @pytest.mark.parametrize("key", LegalKey.values)
     def test_each_is_read_by_everybody_with_its_version(self, client, key, language):
@@ -282,5 +288,5 @@ def test_who_applies_as_a_seller_accepts_the_sellers_terms(client):
     page = client.get(reverse("marketplace:seller_home")).content.decode()
     client.post(reverse("marketplace:seller_apply"))
 
-    assert reverse("accounts:legal", args=["sellers"]) in page
+    assert reverse("accounts:legal", kwargs={"key": "sellers"}) in page
     assert user.acceptances.filter(key="sellers", version=VERSION).count() == 1
