@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Final
 
 from catalog.calculator.evidence import NearRun, PublishedError, nearest_run, published_error
@@ -33,11 +34,12 @@ class BackwardsRow:
     most: Backwards
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The whole answer to one job."""
+    """The whole answer to one job; ``slugs`` are the cards that are listed."""
 
     job: Job
+    slugs: tuple[str, ...]
     estimate: Estimate
     parts: tuple[BarPart, ...]
     low_gb: Decimal
@@ -47,7 +49,6 @@ class Answer:
     terms: tuple[ShownTerm, ...]
     error: PublishedError | None
     near: NearRun | None
-    back: tuple[BackwardsRow, ...]
     left_out: tuple[str, ...]
     assumptions: tuple[str, ...]
     margin_percent: int = MARGIN_PERCENT
@@ -55,6 +56,11 @@ class Answer:
     @property
     def is_training(self) -> bool:
         return isinstance(self.job, TrainingJob)
+
+    @cached_property
+    def back(self) -> tuple[BackwardsRow, ...]:
+        """What fits at most: half of all the work, so done for the page that shows it alone."""
+        return tuple(_backwards(self.job, self.estimate, slugs=self.slugs))
 
 
 def estimate_of(job: Job) -> Estimate:
@@ -73,6 +79,7 @@ def answer_to(
     estimate = estimate_of(job)
     return Answer(
         job=job,
+        slugs=tuple(slugs),
         estimate=estimate,
         parts=tuple(bar_parts(estimate)),
         low_gb=Decimal(estimate.low_bytes) / GB,
@@ -82,7 +89,6 @@ def answer_to(
         terms=tuple(shown_terms(job, estimate)),
         error=published_error(job),
         near=nearest_run(job),
-        back=tuple(_backwards(job, estimate, slugs=slugs)),
         left_out=tuple(str(LEFT_OUT.get(key, key)) for key in estimate.left_out),
         assumptions=tuple(assumption_text(each) for each in job.model.assumptions),
     )
