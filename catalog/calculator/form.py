@@ -18,7 +18,7 @@ from catalog.calculator import choices
 from catalog.calculator.choices import Choices, Words
 from catalog.sizing_words import problem_text
 from sizing.bounds import InputError
-from sizing.plain.jobs import Task, field_names
+from sizing.plain.jobs import DIMENSION_FIELDS, Task, field_names
 from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import Method
 from sizing.training.profiles import PROFILES, Profile
@@ -157,7 +157,7 @@ _SIZE: Final = Spec(
     label=_("Or its size in billions of parameters"),
     help_text=_("A typical shape of this size is taken; the answer says so."),
 )
-_DESCRIBED: Final = ("config", "parameters_billions", "layers")
+_DESCRIBED: Final = ("config", "parameters_billions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,10 @@ class CalculatorForm(forms.Form):
     """The fields of one task and method, filled with texts of the address.
 
     ``extra`` holds fields of the job that the page has no box for; they are kept as they came.
+    ``refusal`` is what the engine refused, if it did.
     """
+
+    refusal: InputError | None = None
 
     def __init__(self, values: Mapping[str, str], *, task: Task, method: Method) -> None:
         self.task, self.method = task, method
@@ -199,7 +202,7 @@ class CalculatorForm(forms.Form):
         self.fields["method"] = _choice(_("Method"), choices.METHODS)
         self.fields["model"] = _choice(_("Model"), {})
         self.fields["model"].widget.choices = model_groups()
-        self.fields["model"].required = not (kept["config"] or kept["parameters_billions"])
+        self.fields["model"].required = not (kept["parameters_billions"] or self.own)
         self.fields["parameters_billions"] = _text(_SIZE, inputmode="decimal")
         for name in ("config", "was"):
             self.fields[name] = forms.CharField(
@@ -218,19 +221,25 @@ class CalculatorForm(forms.Form):
             del given["method"]
         for spec in self.specs:
             if spec.choices is None:
-                given[spec.name] = GROUPING.sub("", given[spec.name])
+                given[spec.name] = without_grouping(given[spec.name])
         given["parameters_billions"] = given["parameters_billions"].replace(",", ".")
         told = {name: text for name, text in given.items() if text} | self.extra
-        # A model that is described stands before one of the list.
-        described = [name for name in _DESCRIBED if name in told]
-        dropped = {"model", *described[1:]} if described else set()
+        dropped = _beside_the_model(told)
         return {name: text for name, text in told.items() if name not in dropped}
+
+    @property
+    def own(self) -> str:
+        """Say how a model that is not in the list is told here: "config", "dimensions" or not."""
+        if self.data.get("config"):
+            return "config"
+        return "dimensions" if any(name in self.extra for name in DIMENSION_FIELDS) else ""
 
     def refuse(self, error: InputError) -> None:
         """Say at the field what the engine refused; above the form what has no field in it."""
+        self.refusal = error
         name = error.field if error.field in self.fields else None
         if name is None:
-            name = next((each for each in _DESCRIBED[:2] if self.data.get(each)), None)
+            name = next((each for each in _DESCRIBED if self.data.get(each)), None)
         self.add_error(name, problem_text(error))
 
     @property
@@ -268,8 +277,7 @@ class CalculatorForm(forms.Form):
     def shape(self) -> str:
         """Return what the set of fields depends on: the page draws them anew when it changes."""
         refused = "+".join(sorted(str(name) for name in self.errors))
-        is_own = "own" if self.data.get("config") else "list"
-        return f"{self.task}-{self.method}-{is_own}-{refused}"
+        return f"{self.task}-{self.method}-{self.own or 'list'}-{refused}"
 
     def _control(self, spec: Spec) -> Control:
         field = self[spec.name]
@@ -281,6 +289,20 @@ class CalculatorForm(forms.Form):
             last=len(spec.stops) - 1,
             place=_place(spec.stops, self.texts().get(spec.name, "")),
         )
+
+
+def without_grouping(text: str) -> str:
+    """Return a typed number without the marks between its digits."""
+    return GROUPING.sub("", text)
+
+
+def _beside_the_model(told: Mapping[str, str]) -> set[str]:
+    """Return what names a second model: one that is described stands before one of the list."""
+    described = [name for name in _DESCRIBED if name in told]
+    dimensions = [name for name in DIMENSION_FIELDS if name in told]
+    if described:
+        return {"model", *described[1:], *dimensions}
+    return {"model"} if dimensions else set()
 
 
 def _usual(profile: str) -> dict[str, str]:

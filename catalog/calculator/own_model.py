@@ -1,11 +1,14 @@
-"""A model that somebody pastes or uploads: read strictly, and made short enough for an address."""
+"""A model that somebody pastes, uploads or describes: read strictly, and short enough for an address."""
 
 import json
+from collections.abc import Mapping
 from typing import Final
 
 from django.conf import settings
 
+from catalog.calculator.form import without_grouping
 from sizing.bounds import InputError
+from sizing.plain.jobs import DIMENSION_FIELDS, NEEDED_DIMENSIONS, model_from
 from sizing.shapes.architecture import LanguageModel
 from sizing.shapes.config_json import parse_config
 
@@ -31,6 +34,27 @@ def checked_config(text: str) -> str:
     if len(short) > MOST_ADDRESS_CHARACTERS:
         raise too_big()
     return short
+
+
+def told_dimensions(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the dimensions that are told, digits without marks between them."""
+    told = {name: without_grouping(given.get(name, "").strip()) for name in DIMENSION_FIELDS}
+    return {name: text for name, text in told.items() if text}
+
+
+def checked_dimensions(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the dimensions that are told, as fields of an address.
+
+    Raises
+    ------
+    InputError
+        They describe no model: the field says which of them is missing or wrong.
+    """
+    told = told_dimensions(given)
+    if not told:
+        raise InputError(field=NEEDED_DIMENSIONS[0], problem="missing")
+    model_from(told)
+    return told
 
 
 def too_big() -> InputError:

@@ -1,6 +1,6 @@
 """What the calculator's page, its parts and its blocks on other pages show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -13,6 +13,7 @@ from catalog.forms import CurrencyChoice
 from catalog.queries import EIGHT_GPUS, ONE_GPU, STALE_AFTER, oldest_as_of
 from catalog.queries_listed import ListedGpu
 from catalog.queries_prices import LivePrices, published_prices, with_offers
+from sizing.plain.jobs import MODEL_FIELDS
 
 
 def use_case_block(
@@ -54,7 +55,12 @@ def _queries(asked: Asked, choice: CurrencyChoice) -> dict[str, object]:
         "share_query": urlencode(job | card | sort | currency),
         "base_query": urlencode(job | card | currency),
         "sorted_query": urlencode(job | card | sort),
+        "list_query": urlencode(_without_model(job) | card | sort | currency),
     }
+
+
+def _without_model(job: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in job.items() if name not in MODEL_FIELDS}
 
 
 def context_of(

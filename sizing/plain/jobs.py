@@ -106,6 +106,7 @@ def _read_weights(field: str, value: object) -> WeightFormat:
 
 # What describes a model that is not in the table.
 DIMENSION_FIELDS: Final = tuple(field.name for field in fields(Dimensions))
+NEEDED_DIMENSIONS: Final = ("layers", "hidden", "intermediate", "heads", "vocabulary")
 MODEL_FIELDS: Final = ("model", "config", "parameters_billions", *DIMENSION_FIELDS)
 # How much there is to do: not part of the job, but given beside it.
 WORK_FIELDS: Final[Mapping[Task, str]] = MappingProxyType(
@@ -313,7 +314,7 @@ def _model_of_dimensions(given: Mapping[str, object]) -> LanguageModel:
         name: (read_flag if name == "has_tied_embeddings" else read_whole)(name, value)
         for name, value in given.items()
     }
-    for name in ("layers", "hidden", "intermediate", "heads", "vocabulary"):
+    for name in NEEDED_DIMENSIONS:
         if name not in read:
             raise InputError(field=name, problem="missing")
     return model_by_hand(Dimensions(**read))

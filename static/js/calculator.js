@@ -133,3 +133,7 @@ document.addEventListener("click", async (event) => {
   await navigator.clipboard.writeText(link.href);
   link.textContent = link.dataset.copy;
 });
+
+// A model is read into the job as it stands now, not as it stood when the page came.
+for (const form of document.querySelectorAll("[data-of-the-job]"))
+  form.addEventListener("submit", () => (form.elements.query.value = location.search.slice(1)));
