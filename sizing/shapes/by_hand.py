@@ -83,7 +83,7 @@ def model_by_hand(dimensions: Dimensions, *, name: str = "") -> LanguageModel:
     _check_dimensions(given)
     model = LanguageModel(
         slug="",
-        name=_name(name, "—"),
+        name=_name(name, ""),
         layers=given.layers,
         hidden=given.hidden,
         intermediate=given.intermediate,
@@ -101,7 +101,10 @@ def model_by_hand(dimensions: Dimensions, *, name: str = "") -> LanguageModel:
     taken = [f"kv_heads = {model.kv_heads}"] if given.kv_heads is None else []
     taken += [f"head_dim = {model.head_dim}"] if given.head_dim is None else []
     assumptions = (Assumption("shape_defaults", (("fields", ", ".join(taken)),)),) if taken else ()
-    return replace(model, note=in_english(assumptions), assumptions=assumptions)
+    size = f"{model.parameters / BILLION:.3g}B"
+    return replace(
+        model, name=model.name or size, note=in_english(assumptions), assumptions=assumptions
+    )
 
 
 def model_of_size(*, parameters_billions: float, name: str = "") -> LanguageModel:

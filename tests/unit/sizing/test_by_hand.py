@@ -28,7 +28,7 @@ def test_a_mixture_by_hand_is_that_of_the_table():
     model = model_by_hand(replace(MIXTURE, vocabulary=32_000, head_dim=128))
 
     assert model.parameters == model_by_slug("mixtral-8x7b-v0.1").parameters
-    assert (model.name, model.note) == ("—", "")
+    assert (model.name, model.note) == ("46.7B", "")
 
 
 def test_layers_may_slide_and_keys_default_to_queries():
