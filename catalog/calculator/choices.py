@@ -127,6 +127,7 @@ KV_FORMATS: Final[Choices] = MappingProxyType(
 )
 ENGINES: Final[Choices] = MappingProxyType(
     {
+        "": _("The usual: vLLM, or llama.cpp for GGUF"),
         Engine.VLLM.value: "vLLM",
         Engine.SGLANG.value: "SGLang",
         Engine.TRANSFORMERS.value: "Transformers",

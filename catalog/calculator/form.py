@@ -18,7 +18,8 @@ from catalog.calculator import choices
 from catalog.calculator.choices import Choices, Words
 from catalog.sizing_words import problem_text
 from sizing.bounds import InputError
-from sizing.plain.jobs import DIMENSION_FIELDS, Task, field_names
+from sizing.plain.jobs import DIMENSION_FIELDS, Task, field_names, usual_engine
+from sizing.serving.formats import weight_format_by_slug
 from sizing.shapes.language_models import all_language_models
 from sizing.training.choices import Method
 from sizing.training.profiles import PROFILES, Profile
@@ -137,7 +138,7 @@ _SERVING: Final = (
         choices=choices.KV_FORMATS,
         is_main=True,
     ),
-    Spec(name="engine", label=_("Engine"), default="vllm", choices=choices.ENGINES, is_main=True),
+    Spec(name="engine", label=_("Engine"), choices=choices.ENGINES, is_main=True),
     Spec(
         name="generated_tokens",
         label=_("Tokens to generate"),
@@ -248,8 +249,11 @@ class CalculatorForm(forms.Form):
 
     @property
     def settings_in_words(self) -> list[tuple[Words, Words]]:
-        """Return the settings chosen from lists, in words."""
+        """Return the settings chosen from lists, in words; the engine that is counted, not "usual"."""
         texts = self.texts()
+        if self.task is Task.SERVING:
+            weights = weight_format_by_slug(texts["weight_format"])
+            texts.setdefault("engine", usual_engine(weights).value)
         return [
             (spec.label, spec.choices.get(texts.get(spec.name, ""), texts.get(spec.name, "")))
             for spec in self.specs

@@ -237,6 +237,11 @@ def serving_job_from(values: Mapping[str, object]) -> ServingJob:
     return job
 
 
+def usual_engine(weights: WeightFormat) -> Engine:
+    """Return the engine that serves these weights where nobody named one."""
+    return Engine.LLAMA_CPP if weights.is_gguf else Engine.VLLM
+
+
 def work_tokens_from(values: Mapping[str, object]) -> int | None:
     """Return how many tokens there are to train on, or to write; None where nobody said."""
     field = WORK_FIELDS[task_from(values)]
@@ -399,8 +404,7 @@ def _serving_job(model: LanguageModel, given: Mapping[str, object]) -> ServingJo
         if name in SERVING_FIELDS
     }
     weights = read.setdefault("weights", weight_format_by_slug(DEFAULT_WEIGHT_FORMAT))
-    if weights.is_gguf:
-        read.setdefault("engine", Engine.LLAMA_CPP)
+    read.setdefault("engine", usual_engine(weights))
     most = model.max_context or DEFAULT_CONTEXT_TOKENS
     read.setdefault("context_tokens", min(DEFAULT_CONTEXT_TOKENS, most))
     return ServingJob(model=model, **read)

@@ -154,6 +154,14 @@ class TestAnswer:
         assert "<html" not in html
         assert error_at(html, "micro_batch")
 
+    def test_a_gguf_file_is_served_by_llama_cpp_where_nobody_named_an_engine(self, client):
+        usual = words(read(client, f"{SERVING}&weight_format=bf16&engine="))
+        gguf = words(read(client, f"{SERVING}&weight_format=q4-k-m&engine="))
+
+        assert "Engine: vLLM" in usual
+        assert "Engine: llama.cpp" in gguf
+        assert NO_FIGURE not in gguf
+
     def test_fields_of_the_method_before_are_dropped_when_the_method_changes(self, client):
         html = read(client, "was=training-qlora&method=full&model=llama-3.1-8b&lora_rank=16")
 
@@ -197,6 +205,7 @@ BAD_FIELDS = [
     (SERVING, "kv_format", "q4_0", "q4_0"),
     (SERVING, "weight_format", "q4km", "q4-k-m"),
     (f"{SERVING}&weight_format=q4-k-m", "engine", "vllm", "vllm"),
+    (f"{SERVING}&weight_format=bf16", "engine", "vlm", "vlm"),
     (SERVING, "generated_tokens", "-1", "-1"),
 ]
 
