@@ -212,6 +212,7 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "concurrency": Bounds(1, 65_536),
         "prefill_chunk_tokens": Bounds(1, 1_048_576),
         "utilization_percent": Bounds(1, 100),
+        "longest_percent": Bounds(1, 100),
         # Pictures, clips, scenes, simulations.
         "width_px": Bounds(16, 32_768),
         "height_px": Bounds(16, 32_768),

@@ -131,7 +131,7 @@ TRAINING_FIELDS: Final[Mapping[str, JobField]] = MappingProxyType(
         "adapter_precision": _choice("adapter_precision", Precision),
         "has_lora_dropout": _flag("has_lora_dropout"),
         "is_packed": _flag("is_packed"),
-        "longest_percent": _whole("longest_percent", bounds="utilization_percent"),
+        "longest_percent": _whole("longest_percent"),
         "checkpointing": _choice("checkpointing", Checkpointing),
         "attention": _choice("attention", Attention),
         "loss": _choice("loss", Loss),

@@ -126,7 +126,7 @@ def check_training_job(job: TrainingJob) -> None:
         pipeline_parallel=job.pipeline_parallel,
         lora_rank=job.lora_rank,
         galore_rank=job.galore_rank,
-        utilization_percent=job.longest_percent,
+        longest_percent=job.longest_percent,
     )
     _check_pass(job)
     _check_ranks(job)

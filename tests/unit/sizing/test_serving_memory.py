@@ -1,7 +1,6 @@
 """Memory of serving: hand-computed points, terms that add up, and what more of anything does."""
 
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from sizing.serving.formats import KvFormat, weight_format_by_slug
 from sizing.serving.job import Cache, Counted, Engine, ServingJob, Split
 from sizing.serving.memory import activation_bytes, cache_bytes, estimate_serving, reserved_bytes
 from sizing.shapes.language_models import all_language_models, model_by_slug
+from tests.unit.sizing.counting import calls_of
 
 JOB = ServingJob(
     model=model_by_slug("llama-3.1-8b"),
@@ -209,15 +209,11 @@ def test_a_narrow_cache_needs_less() -> None:
     assert cache_bytes(narrow) * 2 == cache_bytes(JOB)
 
 
-def test_takes_less_than_fifty_microseconds() -> None:
-    took = []
-    for _ in range(300):
-        begun = time.process_time()
-        for _ in range(10):
-            estimate_serving(JOB)
-        took.append((time.process_time() - begun) / 10)
+def test_takes_few_steps() -> None:
+    """The bench says how long they take; this holds that they stay few."""
+    estimate_serving(JOB)
 
-    assert sorted(took)[150] < 50e-6
+    assert calls_of(lambda: estimate_serving(JOB)) <= 60
 
 
 def test_the_document_prints_the_worked_example() -> None:

@@ -56,7 +56,7 @@ def test_what_can_be_meant_is_taken(job):
         (replace(LORA, micro_batch=-1), "micro_batch", "below_least"),
         (replace(LORA, accumulation=0), "accumulation_steps", "below_least"),
         (replace(LORA, cards=10**9), "gpus", "above_most"),
-        (replace(LORA, longest_percent=101), "utilization_percent", "above_most"),
+        (replace(LORA, longest_percent=101), "longest_percent", "above_most"),
         (
             replace(LORA, micro_batch=65_536, sequence_tokens=10**6),
             "micro_batch",
