@@ -97,6 +97,15 @@ class TestALowBalance:
         )
         assert "http://127.0.0.1:8000/en/top-up/EUR/" in mail.body_text
 
+    def test_below_one_hour_is_told_as_such(self):
+        customer = make_customer(amount_minor=0)
+        opened(sell(customer=customer))
+        fund_wallet(customer, amount_minor=59)
+
+        tell_of_low_balances(now=P)
+
+        assert "pays for less than one more hour of what runs" in Mail.objects.get().body_text
+
     def test_that_lasts_six_hours_is_not_told(self):
         customer = make_customer(amount_minor=0)
         opened(sell(customer=customer))
