@@ -142,8 +142,8 @@ def _lists(*, request: HttpRequest) -> Iterator[Sample]:
     yield Sample("pagination", "page=2", {"page": pages.page(2), "request": request})
     crumbs = {"url": "#1", "label": _("Home"), "url2": "#2", "label2": _("Orders")}
     yield Sample("breadcrumb", "url2 label2", crumbs | {"current": _("Rental")})
-    tabs = [(_("Orders"), "#orders", True), (_("Wallets"), "#wallets", False)]
-    yield Sample("tabs", "is_current", {"tabs": tabs, "label": _("Account")})
+    tabs = [(_("Orders"), "#orders", "page"), (_("Wallets"), "#wallets", "")]
+    yield Sample("tabs", "current='page'", {"tabs": tabs, "label": _("Account")})
     yield Sample("currency_switch", "current='EUR'", {"current": "EUR", "request": request})
 
 
