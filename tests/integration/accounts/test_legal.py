@@ -1,7 +1,9 @@
 """Legal texts: what is shown, what is accepted, and what waits for consent."""
 
+import csv
 import re
 from datetime import date
+from hashlib import sha256
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -12,7 +14,7 @@ from django.utils.translation import override
 from billing.models import BillingProfile
 from billing.operations.topups import set_gate
 from marketplace.accounts import clock
-from marketplace.accounts.legal_files import legal_files
+from marketplace.accounts.legal_files import FOLDER, legal_files
 from marketplace.accounts.models import LegalKey, LegalText, TermsAcceptance, User
 from marketplace.accounts.operations.legal import TermsChanged, accept_terms, load_legal_texts
 from marketplace.accounts.operations.people import create_verified_user
@@ -24,6 +26,11 @@ pytestmark = pytest.mark.django_db
 
 NEXT_YEAR = date(2027, 1, 1)
 VERSION = date(2026, 11, 1)
+with (FOLDER / "versions.csv").open(encoding="utf-8", newline="") as versions:
+    WRITTEN = {
+        (row["key"], row["language"]): (row["version"], row["sha256"])
+        for row in csv.DictReader(versions)
+    }
 
 
 def page(key: str, *, language: str = "en", query: str = "") -> str:
@@ -68,6 +75,17 @@ class TestTexts:
 
         for key in LegalKey.values:
             assert parts[key, "en"] == parts[key, "fr"]
+
+    @pytest.mark.parametrize("file", legal_files(), ids=lambda file: f"{file.key}-{file.language}")
+    def test_words_that_change_need_a_later_version(self, file):
+        """A version that a site has loaded stays as it is there: changed words would never come.
+
+        After a change set the later date in both languages, and write it with the new digest
+        into the list.
+        """
+        digest = sha256(f"{file.title}\n{file.body}".encode()).hexdigest()
+
+        assert WRITTEN[file.key, file.language] == (file.version.isoformat(), digest)
 
     def test_who_sells_comes_from_the_settings(self, client, settings):
         settings.MERCHANT_NAME, settings.MERCHANT_ADDRESS = "Aurora SAS", "1 rue du Test, Paris"
