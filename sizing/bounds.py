@@ -146,7 +146,12 @@ class InputError(ValueError):
         self.field = str(printable(field))
         self.problem = problem
         self.values: Mapping[str, object] = MappingProxyType(shown)
+        self._told = values
         super().__init__(PROBLEMS[problem].format(field=self.field, **shown))
+
+    def named(self, field: str) -> "InputError":
+        """Return the same refusal of a field that has another name where its value came from."""
+        return InputError(field=field, problem=self.problem, values=self._told)
 
 
 class Bounds(NamedTuple):

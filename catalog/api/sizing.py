@@ -44,6 +44,12 @@ from sizing.plain.answers import (
     ranked_object,
     whole_fit_object,
 )
+from sizing.plain.benchmarked import (
+    benchmarked_task,
+    costs_object,
+    memory_object,
+    verdicts_object,
+)
 from sizing.plain.jobs import job_from, work_tokens_from
 from sizing.plain.places import cards_from, counts_from, gpus_from, job_to_place
 from sizing.plain.values import is_given, read_whole, unknown_choice
@@ -100,6 +106,9 @@ class SizingEstimate(JobView):
     """The peak memory of a job, in bytes of the fullest card: interval, terms and formulas."""
 
     def answer(self, values: Values) -> dict[str, Any]:
+        task = benchmarked_task(values)
+        if task:
+            return memory_object(task, values)
         return estimate_object(job_from(values), say=assumption_text)
 
 
@@ -121,9 +130,12 @@ class SizingFit(JobView):
     """
 
     def answer(self, values: Values) -> dict[str, Any]:
+        named = cards_from(values.get("card"))
+        task = benchmarked_task(values)
+        if task:
+            return verdicts_object(task, values, named or _listed_cards())
         gpus = gpus_from(values.get("gpus"))
         job = job_to_place(values, gpus=gpus)
-        named = cards_from(values.get("card"))
         if 0 < len(named) <= MOST_WHOLE_CARDS:
             return whole_fit_object(job, named, gpus=gpus, say=assumption_text)
         return fit_object(job, named or _listed_cards(), gpus=gpus, say=assumption_text)
@@ -156,22 +168,37 @@ class SizingRank(JobView):
         currency = _currency(values.get("currency"))
         top = read_whole("top", values["top"]) if is_given(values.get("top")) else None
         asked = {name: value for name, value in values.items() if name not in own}
-        tokens = work_tokens_from(asked)
-        job = job_to_place(asked)
-        counts = counts_from(asked.get("gpus"))
         cards = cards_from(asked.get("card")) or _listed_cards()
-        rows = rank(
-            job,
-            cards=cards,
-            prices=live_prices(currency),
-            work=None if tokens is None else Work(tokens),
-            counts=counts,
-        )
+        prices = live_prices(currency)
+        task = benchmarked_task(asked)
+        if task:
+            answer = costs_object(task, asked, cards, prices=prices, top=top)
+        else:
+            answer = _ranking(asked, cards, prices=prices, top=top)
         return {
             "currency": currency.value,
             "price_basis": PRICE_BASIS,
             "as_of": instant_text(prices_as_of(currency)),
-        } | ranked_object(rows[:top], job=job, say=assumption_text)
+        } | answer
+
+
+def _ranking(
+    asked: Values,
+    cards: Sequence[Card],
+    *,
+    prices: Mapping[tuple[str, int], int],
+    top: int | None,
+) -> dict[str, Any]:
+    tokens = work_tokens_from(asked)
+    job = job_to_place(asked)
+    rows = rank(
+        job,
+        cards=cards,
+        prices=prices,
+        work=None if tokens is None else Work(tokens),
+        counts=counts_from(asked.get("gpus")),
+    )
+    return ranked_object(rows[:top], job=job, say=assumption_text)
 
 
 class SizingCapacity(SizingView):

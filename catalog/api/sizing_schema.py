@@ -7,11 +7,14 @@ from drf_spectacular.utils import OpenApiParameter, inline_serializer
 from rest_framework import serializers
 
 from billing.money import Currency
+from sizing.plain.benchmarked import BENCHMARKED_FIELDS, BenchmarkedTask
 from sizing.plain.field_help import FIELD_HELP
 from sizing.plain.jobs import JOB_FIELDS, Task, field_names
 
 # Fields that are not whole numbers and whose choices are too many to list, or of no fixed number.
-_TEXTS = frozenset({"model", "config", "recipe", "weight_format", "lora_targets"})
+_TEXTS = frozenset(
+    {"model", "config", "recipe", "weight_format", "lora_targets", "diffusion_model", "code"}
+)
 _FLAG = ("true", "false")
 CARD = OpenApiParameter(
     "card", str, many=True, description="Only this card, by its slug; may be repeated."
@@ -36,7 +39,7 @@ class SizingProblem(serializers.Serializer[dict[str, Any]]):
 
 
 def job_parameters(*, without: tuple[str, ...] = ()) -> list[OpenApiParameter]:
-    """Return the fields of both tasks as they stand in an address."""
+    """Return the fields of every task as they stand in an address."""
     return [
         OpenApiParameter(name, _type(name), enum=_enum(name), description=_about(name))
         for name in _names()
@@ -57,13 +60,15 @@ def job_body(name: str, *, extra: tuple[OpenApiParameter, ...] = ()) -> serializ
 
 
 def _names() -> list[str]:
-    return list(dict.fromkeys(name for task in Task for name in field_names(task)))
+    models = (name for task in Task for name in field_names(task))
+    others = (name for fields in BENCHMARKED_FIELDS.values() for name in fields)
+    return list(dict.fromkeys((*models, *others)))
 
 
 def _choices(name: str) -> tuple[str, ...]:
     if name == "task":
-        return tuple(task.value for task in Task)
-    known = (JOB_FIELDS[task].get(name) for task in Task)
+        return tuple(task.value for task in (*Task, *BenchmarkedTask))
+    known = (each.get(name) for each in (*JOB_FIELDS.values(), *BENCHMARKED_FIELDS.values()))
     found = (choice for field in known if field is not None for choice in field.choices)
     return tuple(dict.fromkeys(found))
 

@@ -22,7 +22,6 @@ from catalog.queries import GpuRow
 from catalog.sizing_words import problem_text
 from sizing.benchmarked.diffusion_jobs import (
     DiffusionJob,
-    check_diffusion_job,
     diffusion_models,
     estimate_diffusion,
     rank_diffusion,
@@ -31,27 +30,21 @@ from sizing.benchmarked.rendering_jobs import (
     Engine,
     RenderingJob,
     RenderVerdict,
-    check_rendering_job,
     rank_rendering,
 )
 from sizing.benchmarked.scientific_jobs import (
     Precision,
     ScientificJob,
-    check_scientific_job,
     rank_scientific,
 )
 from sizing.benchmarked.standing import Figure, Standing
 from sizing.bounds import InputError
 from sizing.cards import Card, all_cards
 from sizing.fits import Verdict
-from sizing.plain.values import read_whole
-from sizing.units import GB
+from sizing.plain.benchmarked import BenchmarkedTask, benchmarked_job
 
 SHOWN_ROWS: Final = 8
 MICRO: Final = 10**6
-# Costs are told for so much work: pictures or clips, millions of samples.
-ITEMS: Final = 100
-MILLION_SAMPLES: Final = 1
 
 STANDINGS: Final[Mapping[Standing, Words]] = MappingProxyType(
     {
@@ -186,8 +179,7 @@ def other_block(
     try:
         ranking = _RANKS[key](form.texts(), cards, prices)
     except InputError as error:
-        name = _FIELDS.get(error.field, error.field)
-        form.add_error(name if name in form.fields else None, problem_text(error))
+        form.add_error(error.field if error.field in form.fields else None, problem_text(error))
         ranking = _Ranking(None, "", ())
     return OtherBlock(
         key=key,
@@ -199,24 +191,9 @@ def other_block(
     )
 
 
-# What the engine calls otherwise than the address, where another form has the name.
-_FIELDS: Final[Mapping[str, str]] = {
-    "model": "diffusion_model",
-    "scene_bytes": "scene_gb",
-    "engine": "render_engine",
-}
-
-
 def _images(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices) -> _Ranking:
-    job = DiffusionJob(
-        model=texts["diffusion_model"],
-        bits=_whole(texts, "bits", bounds="batch"),
-        width_px=_whole(texts, "width_px"),
-        height_px=_whole(texts, "height_px"),
-        frames=_whole(texts, "frames"),
-        items=ITEMS,
-    )
-    check_diffusion_job(job)
+    job = benchmarked_job(BenchmarkedTask.IMAGE_VIDEO, texts)
+    assert isinstance(job, DiffusionJob)
     known = estimate_diffusion(job, cards[0]) if cards else None
     ranked = rank_diffusion(job, cards, prices)
     rows = (
@@ -236,18 +213,8 @@ def _images(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices) -> 
 
 
 def _scenes(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices) -> _Ranking:
-    scene_bytes = _whole(texts, "scene_gb", bounds="memory_gb") * GB
-    try:
-        engine = Engine(texts["render_engine"])
-    except ValueError:
-        raise _unknown("render_engine", texts, tuple(Engine)) from None
-    job = RenderingJob(
-        scene_bytes=scene_bytes,
-        engine=engine,
-        may_keep_textures_in_host=engine is not Engine.CYCLES,
-        million_samples=MILLION_SAMPLES,
-    )
-    check_rendering_job(job)
+    job = benchmarked_job(BenchmarkedTask.RENDERING, texts)
+    assert isinstance(job, RenderingJob)
     ranked = rank_rendering(job, cards, prices)
     rows = (
         _row(
@@ -265,13 +232,10 @@ def _scenes(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices) -> 
 
 
 def _simulations(texts: Mapping[str, str], cards: Sequence[Card], prices: Prices) -> _Ranking:
-    try:
-        precision = Precision(texts["precision"])
-    except ValueError:
-        raise _unknown("precision", texts, tuple(Precision)) from None
-    atoms = _whole(texts, "atoms") if precision is Precision.MIXED else None
-    job = ScientificJob(precision=precision, atoms=atoms)
-    check_scientific_job(job)
+    is_dynamics = texts["precision"] == Precision.MIXED
+    told = {name: text for name, text in texts.items() if is_dynamics or name != "atoms"}
+    job = benchmarked_job(BenchmarkedTask.SCIENTIFIC, told)
+    assert isinstance(job, ScientificJob)
     rows = (
         _row(
             each.slug,
@@ -295,15 +259,6 @@ def _place(row: OtherRow) -> tuple[bool, bool, int]:
     """Put what has a cost first, in the engine's order; then what is on offer, the cheapest first."""
     is_costed = row.cost_micro is not None
     return not is_costed, row.price_micro is None, 0 if is_costed else row.price_micro or 0
-
-
-def _whole(texts: Mapping[str, str], name: str, *, bounds: str = "") -> int:
-    return read_whole(name, texts[name], bounds=bounds)
-
-
-def _unknown(name: str, texts: Mapping[str, str], known: Sequence[str]) -> InputError:
-    values = {"given": texts[name], "choices": tuple(str(each) for each in known)}
-    return InputError(field=name, problem="unknown_choice", values=values)
 
 
 def _row(

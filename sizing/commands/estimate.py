@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from sizing.commands.answers import answer, answer_json, new_parser
+from sizing.commands.benchmarked import memory_lines
 from sizing.commands.job_options import add_job_options, job_texts_of
 from sizing.plain.answers import estimate_object
+from sizing.plain.benchmarked import benchmarked_task, memory_object
 from sizing.plain.jobs import job_from
 from sizing.units import GB
 
@@ -18,6 +20,7 @@ EXAMPLES: Final = """\
   python -m sizing estimate --model qwen3-32b --method full --recipe H --gpus 8 --json
   python -m sizing estimate --config config.json --method lora --lora-rank 64
   python -m sizing estimate --task serving --model llama-3.1-70b --weight-format q4-k-m
+  python -m sizing estimate --task image-video --diffusion-model flux-schnell --bits 8
 """
 _PART_WIDTH: Final = 13
 _BILLION: Final = 10**9
@@ -37,10 +40,12 @@ def add_parser(subparsers: "Subparsers") -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    content = estimate_object(job_from(job_texts_of(options)))
+    values = job_texts_of(options)
+    task = benchmarked_task(values)
+    content = memory_object(task, values) if task else estimate_object(job_from(values))
     if options.json:
         return answer_json(content)
-    return answer("\n".join(_lines(content)) + "\n")
+    return answer("\n".join((memory_lines if task else _lines)(content)) + "\n")
 
 
 def job_line(content: dict[str, Any]) -> str:

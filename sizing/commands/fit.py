@@ -1,24 +1,29 @@
 """``fit``: on which cards a job fits, what would make it fit, and what they would hold."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from sizing.cards import all_cards
+from sizing.cards import Card, all_cards
 from sizing.commands.answers import answer, answer_json, new_parser
+from sizing.commands.benchmarked import verdict_lines
 from sizing.commands.estimate import assumption_lines, gb, job_line
 from sizing.commands.job_options import add_job_options, job_texts_of
 from sizing.plain.answers import fit_object, whole_fit_object
+from sizing.plain.benchmarked import benchmarked_task, verdicts_object
 from sizing.plain.places import cards_from, gpus_from, job_to_place
 from sizing.units import BILLION
 
 if TYPE_CHECKING:
     from sizing.commands.answers import Subparsers
 
+Content = dict[str, Any]
+Lines = Callable[[Content], Iterable[str]]
 EXAMPLES: Final = """\
   python -m sizing fit --model llama-3.1-8b --method qlora
   python -m sizing fit --model llama-3.1-8b --method full --card rtx-4090
   python -m sizing fit --model llama-3.1-70b --method full --gpus 8 --card h200-sxm --json
+  python -m sizing fit --task rendering --scene-gb 20
 """
 
 
@@ -45,16 +50,22 @@ def add_parser(subparsers: "Subparsers") -> None:
 
 def run(options: argparse.Namespace) -> int:
     values = job_texts_of(options)
-    gpus = gpus_from(values.get("gpus"))
-    job = job_to_place(values, gpus=gpus)
-    named = cards_from(options.card)
-    if named:
-        content = whole_fit_object(job, named, gpus=gpus)
-    else:
-        content = fit_object(job, all_cards().values(), gpus=gpus)
+    content, lines = _content(values, named=cards_from(options.card))
     if options.json:
         return answer_json(content)
-    return answer("\n".join(_lines(content)) + "\n")
+    return answer("\n".join(lines(content)) + "\n")
+
+
+def _content(values: dict[str, object], *, named: tuple[Card, ...]) -> tuple[Content, Lines]:
+    """Return the answer, and what turns it into lines."""
+    task = benchmarked_task(values)
+    if task:
+        return verdicts_object(task, values, named or all_cards().values()), verdict_lines
+    gpus = gpus_from(values.get("gpus"))
+    job = job_to_place(values, gpus=gpus)
+    if named:
+        return whole_fit_object(job, named, gpus=gpus), _lines
+    return fit_object(job, all_cards().values(), gpus=gpus), _lines
 
 
 def _lines(content: dict[str, Any]) -> Iterable[str]:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sizing.cards import all_cards
 from sizing.commands.answers import answer, answer_json, new_parser
+from sizing.commands.benchmarked import cost_lines
 from sizing.commands.estimate import assumption_lines, gb, job_line
 from sizing.commands.job_options import add_job_options, job_texts_of, read_file
 from sizing.plain.answers import ranked_object
+from sizing.plain.benchmarked import BenchmarkedTask, benchmarked_task, costs_object
 from sizing.plain.jobs import work_tokens_from
 from sizing.plain.places import cards_from, counts_from, job_to_place, prices_from, prices_of_file
 from sizing.plain.values import read_whole
@@ -22,6 +24,7 @@ EXAMPLES: Final = """\
   python -m sizing rank --model llama-3.1-8b --method qlora --price rtx-4090=0.33 --price l40s=0.79
   python -m sizing rank --model qwen3-32b --method lora --training-tokens 50000000 --prices my.csv
   python -m sizing rank --task serving --model llama-3.1-70b --gpus 4,8 --price h100-sxmx8=2.80
+  python -m sizing rank --task scientific --precision fp64 --price mi300x=2.29 --top 5
 """
 MOST_PRICES_BYTES: Final = 1_000_000
 USUAL_TOP: Final = 20
@@ -62,6 +65,9 @@ def add_parser(subparsers: "Subparsers") -> None:
 def run(options: argparse.Namespace) -> int:
     wanted = None if options.top is None else read_whole("top", options.top)
     values = job_texts_of(options)
+    task = benchmarked_task(values)
+    if task:
+        return _run_benchmarked(task, values, options, top=wanted)
     tokens = work_tokens_from(values)
     job = job_to_place(values)
     rows = rank(
@@ -76,6 +82,21 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         return answer_json(content)
     return answer("\n".join(_lines(content, more=len(rows) - top)) + "\n")
+
+
+def _run_benchmarked(
+    task: BenchmarkedTask,
+    values: dict[str, object],
+    options: argparse.Namespace,
+    *,
+    top: int | None,
+) -> int:
+    cards = cards_from(options.card) or tuple(all_cards().values())
+    shown = top or (len(cards) if options.json else USUAL_TOP)
+    content = costs_object(task, values, cards, prices=_prices(options), top=shown)
+    if options.json:
+        return answer_json(content)
+    return answer("\n".join(cost_lines(content)) + "\n")
 
 
 def _prices(options: argparse.Namespace) -> dict[tuple[str, int], int]:

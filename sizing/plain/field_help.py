@@ -6,7 +6,7 @@ from typing import Final
 
 FIELD_HELP: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "task": "what is done with the model; training where nothing is said",
+        "task": "what is done; training where nothing is said",
         "model": "a model of the table, by its slug, such as llama-3.1-8b",
         "config": "the config.json of any other model",
         "parameters_billions": "the size of any other model; a typical shape is taken",
@@ -35,7 +35,8 @@ FIELD_HELP: Final[Mapping[str, str]] = MappingProxyType(
         "lora_rank": "rank of the adapters; 16 by default",
         "lora_targets": "a named set, or matrices such as q,k,v,o,gate,up,down",
         "quantization": "how QLoRA stores the frozen weights; nf4_double by default",
-        "precision": "numbers of full training; mixed by default",
+        "precision": "numbers of full training, mixed by default; of a simulation fp64, mixed or "
+        "bandwidth",
         "optimizer": "the optimizer; adamw by default",
         "is_fused_step": "whether gradients are applied as soon as they are there",
         "galore_rank": "rank of GaLore's projection; 128 by default",
@@ -66,5 +67,18 @@ FIELD_HELP: Final[Mapping[str, str]] = MappingProxyType(
         "cache": "how room for keys and values is taken; as-needed by default",
         "utilization_percent": "share of a card that reserving engines take; 90 by default",
         "generated_tokens": "tokens to generate, for hours and cost",
+        "diffusion_model": "a picture or video model of the table, such as flux-schnell",
+        "bits": "width of its weights: 16, 8 or 4; 16 by default",
+        "width_px": "width of the picture; 1024 by default",
+        "height_px": "height of the picture; 1024 by default",
+        "frames": "frames of a clip; 1, a picture, by default",
+        "items": "pictures or clips to make, for the cost; 100 by default",
+        "scene_gb": "the scene in memory, in GB",
+        "render_engine": "the renderer; cycles by default",
+        "million_samples": "millions of samples to trace, for the cost; 1 by default",
+        "atoms": "atoms, for molecular dynamics (precision mixed)",
+        "code": "the code of molecular dynamics that was measured; OpenMM 8.4 by default",
+        "work": "nanoseconds (mixed), billions of cell updates (bandwidth) or 10^18 operations "
+        "(fp64), for the cost; 1 by default",
     }
 )

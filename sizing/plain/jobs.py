@@ -233,7 +233,7 @@ def serving_job_from(values: Mapping[str, object]) -> ServingJob:
         if error.field != "tensor_parallel":
             raise
         # The cards that share a copy are asked for by their number.
-        raise InputError(field="gpus", problem=error.problem, values=error.values) from None
+        raise error.named("gpus") from None
     return job
 
 

@@ -52,7 +52,7 @@ def test_an_example_is_answered_as_it_stands(asked: str, answer: str) -> None:
 def test_each_command_and_address_is_told() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
 
-    assert len(examples()) == 6
+    assert len(examples()) == 7
     for name in ("estimate", "fit", "rank", "capacity", "accuracy", "measure"):
         assert f"`{name}`" in text
 
