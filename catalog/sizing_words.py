@@ -246,7 +246,7 @@ FIELD_NAMES: Final[Mapping[str, str | Promise]] = MappingProxyType(
         "render_engine": _("Renderer"),
         "million_samples": _("Millions of samples"),
         "atoms": _("Atoms, for molecular dynamics"),
-        "code": _("Code"),
+        "code": _("Measured code"),
         "work": _("Work to do"),
         "card": _("Card"),
         "price": _("Price"),

@@ -118,7 +118,11 @@ RULES = {
     "accounts:export": form(SIGNED_IN, refused=302),
     "accounts:close": form(SIGNED_IN, refused=302),
     "accounts:accept_terms": form(SIGNED_IN),
-    "accounts:legal": page(EVERYBODY),
+    "accounts:legal terms": page(EVERYBODY),
+    "accounts:legal sale": page(EVERYBODY),
+    "accounts:legal sellers": page(EVERYBODY),
+    "accounts:legal privacy": page(EVERYBODY),
+    "accounts:legal notice": page(EVERYBODY),
     "accounts:contact": form(EVERYBODY),
     "accounts:contact_sent": page(EVERYBODY),
     "accounts:organisations": form(SIGNED_IN),
@@ -201,7 +205,7 @@ def all_addresses(market: WholeMarket, *, language: str = "en") -> dict[str, str
             "pk": numbers.get(name, 0),
             "currency": "EUR",
             "slug": SLUG,
-            "key": "terms" if name == "accounts:legal" else "fine-tuning",
+            "key": "fine-tuning",
             "token": signing.dumps([market.people["viewer"].pk, "opening"], salt=SALT),
         }
         if pattern.default_args:
