@@ -226,6 +226,7 @@ BOUNDS: Final[Mapping[str, Bounds]] = MappingProxyType(
         "samples": Bounds(1, 1_000_000),
         "million_samples": Bounds(1, 10**9),
         "scene_bytes": Bounds(1, 10**13),
+        "scene_gb": Bounds(1, 10_000, is_whole=False),
         "items": Bounds(1, 10**9),
         "work": Bounds(1, 10**12),
         "triangles_millions": Bounds(0, 1_000_000, is_whole=False),

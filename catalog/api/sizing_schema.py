@@ -79,7 +79,7 @@ def _enum(name: str) -> list[str] | None:
 
 
 def _type(name: str) -> Any:
-    if name == "parameters_billions":
+    if name in {"parameters_billions", "scene_gb"}:
         return OpenApiTypes.FLOAT
     if name == "has_tied_embeddings" or _choices(name) == _FLAG:
         return OpenApiTypes.BOOL

@@ -5,6 +5,7 @@ costs. Reading is strict, as for the jobs of language models: a field that the t
 is refused, never dropped.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
@@ -41,7 +42,7 @@ from sizing.csv_tables import Source
 from sizing.plain.answers import money_text
 from sizing.plain.jobs import JobField, Task
 from sizing.plain.places import MICRO_PER_UNIT
-from sizing.plain.values import is_given, read_choice, read_whole, unknown_choice
+from sizing.plain.values import is_given, read_choice, read_number, read_whole, unknown_choice
 from sizing.units import GB
 
 BenchmarkedJob = DiffusionJob | RenderingJob | ScientificJob
@@ -90,7 +91,7 @@ def _text(field: str, value: object) -> str:
 
 
 def _scene_bytes(field: str, value: object) -> int:
-    return read_whole(field, value, bounds="memory_gb") * GB
+    return math.ceil(Decimal(str(read_number(field, value))) * GB)
 
 
 def _number(attribute: str, *, bounds: str = "") -> JobField:

@@ -78,6 +78,16 @@ def test_a_body_is_read_as_an_address_is(client):
     assert answer.json() == asked(client, "fit", SCENE)
 
 
+@pytest.mark.parametrize("name", ["estimate", "fit", "rank"])
+def test_a_scene_may_have_decimals_as_a_number_and_as_text(client, name):
+    body = json.dumps({"task": "rendering", "scene_gb": 16.5})
+
+    answer = client.post(f"/api/v1/sizing/{name}/", body, content_type="application/json")
+
+    assert answer.status_code == 200
+    assert answer.json() == asked(client, name, SCENE | {"scene_gb": "16.5"})
+
+
 @pytest.mark.parametrize(
     ("name", "values", "field"),
     [

@@ -55,6 +55,11 @@ class TestEstimate:
         assert (answer["standing"], answer["source"]) == ("indicative", None)
         assert "22.22 GB, indicative." in told(capsys, f"estimate {SCENE}")
 
+    def test_a_scene_may_have_decimals_and_is_never_counted_smaller(self, capsys):
+        answer = content(capsys, "estimate --task rendering --scene-gb 16.5")
+
+        assert answer["needed_bytes"] == 18_333_333_334
+
     def test_says_when_nobody_measured_a_setting(self, capsys):
         line = "estimate --task image-video --diffusion-model wan2.1-t2v-14b --width-px 640"
 
